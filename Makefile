@@ -1,0 +1,53 @@
+# Every target makes its own environment: Python 3.11 and pip are all one needs.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export PYTHONHASHSEED = 0
+
+.PHONY: demo test check lint types soak bench clean help
+
+help:
+	@echo "make demo   train on digits over grass, take them apart, and make a page of it: runs/demo/report.html"
+	@echo "make test   the tests, in a few minutes"
+	@echo "make check  lint, strict types, tests"
+	@echo "make soak   the long checks at full count (kills, hostile data, two processes, learning)"
+	@echo "make bench  speed and memory, side by side with peers"
+
+demo: .venv/ready
+	$(BIN)/untwine demo
+
+test: .venv/ready-dev
+	$(BIN)/python -m pytest -m "not soak"
+
+check: lint types test
+
+lint: .venv/ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready-dev
+	$(BIN)/mypy
+
+soak: .venv/ready-dev
+	$(BIN)/python -m pytest -m soak
+
+bench: .venv/ready-bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/ready: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/ready-dev: .venv/ready
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+.venv/ready-bench: .venv/ready-dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[bench]"
+	@touch $@

@@ -1,0 +1,159 @@
+"""What was inferred: named blocks of codes, and the ways to recombine them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[Any]
+
+
+class Latents(Mapping[str, Array]):
+    """Named blocks of codes, one row a sample: `z["class"]`, or `z.common`, `z.salient`, `z.content`, `z.class_`.
+
+    A `Latents` never changes: every action returns a new one.
+
+    Parameters
+    ----------
+    blocks
+        Codes by name, each (n, width).
+    neutral
+        The value of a block that stands for "nothing there", by name; 0 where it is not given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a = Latents({"common": np.zeros((2, 3)), "salient": np.ones((2, 1))})
+    >>> a.remove("salient").salient.ravel()
+    array([0., 0.])
+    """
+
+    def __init__(self, blocks: Mapping[str, ArrayLike], neutral: Mapping[str, ArrayLike] | None = None) -> None:
+        self._blocks = {name: _block(name, codes) for name, codes in blocks.items()}
+        if not self._blocks:
+            raise ValueError("Latents expected at least one block of codes, but got none.")
+        rows = {name: len(codes) for name, codes in self._blocks.items()}
+        if len(set(rows.values())) > 1:
+            raise ValueError(f"Latents expected the same number of rows in every block, but got {rows}.")
+        self._neutral = {name: np.zeros(codes.shape[1], codes.dtype) for name, codes in self._blocks.items()}
+        for name, value in (neutral or {}).items():
+            self._neutral[self._known(name)] = np.broadcast_to(
+                np.asarray(value, dtype=self._blocks[name].dtype), self._neutral[name].shape
+            )
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._blocks:
+            raise KeyError(self._unknown(name))
+        return self._blocks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._blocks)
+
+    def __len__(self) -> int:
+        """Return how many blocks there are; `rows` counts the samples."""
+        return len(self._blocks)
+
+    def __getattr__(self, name: str) -> Array:
+        blocks = self.__dict__.get("_blocks", {})
+        key = name.removesuffix("_")
+        if key in blocks:
+            return blocks[key]  # type: ignore[no-any-return]
+        raise AttributeError(self._unknown(name))
+
+    def __repr__(self) -> str:
+        return (
+            f"Latents({self.rows} rows: " + ", ".join(f"{name} {codes.shape[1]}" for name, codes in self._blocks.items()) + ")"
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many samples were encoded."""
+        return len(next(iter(self._blocks.values())))
+
+    @property
+    def neutral(self) -> Mapping[str, Array]:
+        """For each block the code that `remove` writes."""
+        return dict(self._neutral)
+
+    def take(self, index: Any) -> Latents:
+        """Return the chosen rows (a slice, a mask or indices) of every block."""
+        chosen = np.atleast_1d(np.arange(self.rows)[index])
+        return self._with({name: codes[chosen] for name, codes in self._blocks.items()})
+
+    def array(self) -> Array:
+        """Return all blocks side by side as one 2-D array."""
+        return np.concatenate(list(self._blocks.values()), axis=1)
+
+    def swap(self, other: Latents, part: str) -> Latents:
+        """Return these codes with the block `part` of `other`: row by row, or its single row for all."""
+        mine, theirs = self[self._known(part)], other[other._known(part)]
+        if theirs.shape[1] != mine.shape[1] or len(theirs) not in (1, len(mine)):
+            raise ValueError(
+                f"swap expected {part!r} codes of shape {mine.shape} or a single row of them, but got {theirs.shape}; "
+                "take as many rows of both, from one method."
+            )
+        return self._with({**self._blocks, part: np.broadcast_to(theirs, mine.shape).copy()})
+
+    def remove(self, part: str) -> Latents:
+        """Return these codes with the block `part` at its neutral value."""
+        return self._with({**self._blocks, part: np.broadcast_to(self._neutral[self._known(part)], self[part].shape).copy()})
+
+    def walk(self, part: str, dimension: int, values: ArrayLike) -> Latents:
+        """Return one sample's codes repeated, with one dimension of `part` going through `values`."""
+        values = np.asarray(values, dtype=float).ravel()
+        if self.rows != 1:
+            raise ValueError(f"walk expected the codes of one sample, but got {self.rows}; choose one with z.take([i]).")
+        width = self[self._known(part)].shape[1]
+        if not -width <= dimension < width:
+            raise ValueError(f"walk expected a dimension of {part!r} below {width}, but got {dimension}.")
+        blocks = {name: np.repeat(codes, len(values), axis=0) for name, codes in self._blocks.items()}
+        blocks[part][:, dimension] = values
+        return self._with(blocks)
+
+    def interpolate(self, other: Latents, steps: int, part: str | None = None) -> Latents:
+        """Return `steps` codes on the straight line from one sample to another, ends included.
+
+        With `part`, only that block moves and the others stay those of this sample.
+        """
+        if self.rows != 1 or other.rows != 1:
+            raise ValueError(
+                f"interpolate expected one sample on each side, but got {self.rows} and {other.rows}; use z.take([i])."
+            )
+        if steps < 2:
+            raise ValueError(f"interpolate expected at least 2 steps, the two ends, but got {steps}.")
+        t = np.linspace(0.0, 1.0, steps)[:, None]
+        moving = tuple(self) if part is None else (self._known(part),)
+        return self._with(
+            {
+                name: ((1 - t) * codes + t * other[name] if name in moving else np.repeat(codes, steps, axis=0)).astype(
+                    codes.dtype
+                )
+                for name, codes in self._blocks.items()
+            }
+        )
+
+    def _with(self, blocks: Mapping[str, Array]) -> Latents:
+        return Latents(blocks, self._neutral)
+
+    def _known(self, name: str) -> str:
+        if name not in self._blocks:
+            raise ValueError(self._unknown(name))
+        return name
+
+    def _unknown(self, name: str) -> str:
+        return f"these latents have the blocks {', '.join(self.__dict__.get('_blocks', {}))}, but not {name!r}."
+
+
+def _block(name: str, codes: ArrayLike) -> Array:
+    codes = np.array(codes)
+    if codes.ndim != 2 or codes.dtype.kind not in "uif":
+        raise ValueError(
+            f"the block {name!r} expected numbers of shape (n, width), but got {codes.dtype} of shape {codes.shape}."
+        )
+    codes = codes if codes.dtype.kind == "f" else codes.astype(np.float64)
+    if not np.isfinite(codes).all():
+        raise ValueError(f"the block {name!r} expected finite codes, but got NaN or infinity.")
+    return codes

@@ -1,0 +1,345 @@
+"""What was observed: pictures or vectors, with what is known about each row."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[Any]
+
+SIDES = range(8, 129)
+BACKGROUND = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Rows that were observed, and optional columns that say what is known of each row.
+
+    Parameters
+    ----------
+    x
+        Vectors (n, d), or pictures (n, C, H, W) as uint8 or as floats in [0, 1], with sides from 8 to 128.
+        Kept as uint8 or float32.
+    groups
+        One integer a row: 0 is the background, 1 and above are targets. What contrastive methods need.
+    labels
+        One class a row, as integers or strings. What class-supervised methods need; contrastive ones never see it.
+        -1 means unknown.
+    factors
+        The true factors (n, k), for evaluation only. NaN means unknown.
+    group_names, label_names, factor_names
+        A name for each group, class and factor; numbered where not given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Samples.contrast(target=np.ones((3, 2)), background=np.zeros((2, 2)))
+    >>> data
+    Samples(5 vectors of 2: background 2, target 3)
+    >>> len(data.target), data.background.x.shape
+    (3, (2, 2))
+    """
+
+    x: Array
+    groups: Array | None = None
+    labels: Array | None = None
+    factors: Array | None = None
+    group_names: tuple[str, ...] = ()
+    label_names: tuple[str, ...] = ()
+    factor_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "x", observations(self.x))
+        if self.groups is not None:
+            groups = _integers("groups", self.groups, len(self.x), least=0)
+            put(self, "groups", groups)
+            many = int(groups.max()) + 1
+            default = ("background", "target") if many <= 2 else ("background", *(f"target {i}" for i in range(1, many)))
+            put(self, "group_names", _names("group_names", self.group_names, many, default))
+        if self.labels is not None:
+            labels, names = _classes(self.labels, len(self.x), self.label_names)
+            put(self, "labels", labels)
+            many = int(labels.max()) + 1
+            put(self, "label_names", _names("label_names", names, many, tuple(map(str, range(many)))))
+        if self.factors is not None:
+            factors = _factors(self.factors, len(self.x))
+            put(self, "factors", factors)
+            many = factors.shape[1]
+            put(
+                self, "factor_names", _names("factor_names", self.factor_names, many, tuple(f"factor {i}" for i in range(many)))
+            )
+
+    @classmethod
+    def contrast(
+        cls,
+        *,
+        target: ArrayLike | Samples | Mapping[str, ArrayLike | Samples] | Sequence[ArrayLike | Samples],
+        background: ArrayLike | Samples,
+    ) -> Samples:
+        """Join target and background into one set whose `groups` tell them apart.
+
+        Parameters
+        ----------
+        target
+            An array or `Samples`; or several, as a list or as a mapping from name to rows. Several targets
+            are one target in training, and stay apart for scoring.
+        background
+            An array or `Samples`: what the targets are compared with.
+        """
+        if isinstance(target, Mapping):
+            targets: dict[str, ArrayLike | Samples] = dict(target)
+        elif isinstance(target, (list, tuple)) and len(target) and not np.isscalar(target[0]) and _is_block(target[0]):
+            targets = {f"target {i + 1}": one for i, one in enumerate(target)}
+        else:
+            targets = {"target": target}  # type: ignore[dict-item]
+        if not targets:
+            raise ValueError("Samples.contrast expected at least one target, but got an empty mapping; pass target=rows.")
+        parts = {"background": background, **targets}
+        if len(parts) == len(targets):
+            raise ValueError("Samples.contrast got a target named 'background'; give it another name.")
+        blocks = [_as_samples(name, part) for name, part in parts.items()]
+        for name, block in zip(parts, blocks, strict=True):
+            if block.x.shape[1:] != blocks[0].x.shape[1:] or block.x.dtype != blocks[0].x.dtype:
+                raise ValueError(
+                    f"Samples.contrast expected the same kind of rows in every part, but the background has {_describe(blocks[0].x)} "
+                    f"and {name!r} has {_describe(block.x)}; bring them to one shape and one type first."
+                )
+        groups = np.concatenate([np.full(len(block), group) for group, block in enumerate(blocks)])
+        label_names = next((block.label_names for block in blocks if block.labels is not None), ())
+        factor_names = next((block.factor_names for block in blocks if block.factors is not None), ())
+        for name, block in zip(parts, blocks, strict=True):
+            if block.factors is not None and block.factor_names != factor_names:
+                raise ValueError(
+                    f"Samples.contrast expected the same factors in every part, but found {factor_names} and, in {name!r}, "
+                    f"{block.factor_names}; give every part the same columns."
+                )
+        label_names = tuple(dict.fromkeys(n for block in blocks if block.labels is not None for n in block.label_names))
+        return cls(
+            x=np.concatenate([block.x for block in blocks]),
+            groups=groups,
+            labels=_join_labels(blocks, label_names) if label_names else None,
+            factors=_join_factors(blocks, len(factor_names)) if factor_names else None,
+            group_names=tuple(parts),
+            label_names=label_names,
+            factor_names=factor_names,
+        )
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, rows: Any) -> Samples:
+        """Return the chosen rows (a slice, a mask or indices), with all their columns."""
+        rows = np.atleast_1d(np.arange(len(self))[rows])
+        if not len(rows):
+            raise ValueError(f"Samples expected at least one row to be chosen, but the index chose none of {len(self)}.")
+        return replace(
+            self,
+            x=self.x[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            factors=None if self.factors is None else self.factors[rows],
+        )
+
+    def __repr__(self) -> str:
+        text = f"{len(self)} {_describe(self.x)}"
+        if self.groups is not None:
+            counts = np.bincount(self.groups, minlength=len(self.group_names))
+            text += ": " + ", ".join(f"{name} {count}" for name, count in zip(self.group_names, counts, strict=True))
+        if self.labels is not None:
+            text += f"; {len(self.label_names)} classes"
+        if self.factors is not None:
+            text += f"; factors {', '.join(self.factor_names)}"
+        return f"Samples({text})"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one row: (d,) or (C, H, W)."""
+        return tuple(self.x.shape[1:])
+
+    @property
+    def is_image(self) -> bool:
+        """Whether the rows are pictures."""
+        return self.x.ndim == 4
+
+    @property
+    def target(self) -> Samples:
+        """The rows of all targets."""
+        return self[self._groups() != BACKGROUND]
+
+    @property
+    def background(self) -> Samples:
+        """The rows of the background."""
+        return self[self._groups() == BACKGROUND]
+
+    def _groups(self) -> Array:
+        if self.groups is None:
+            raise ValueError(
+                "These samples have no groups, so there is no target and no background; make them with Samples.contrast(target=..., background=...)."
+            )
+        return self.groups
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 of the rows and all columns: the same data, the same fingerprint."""
+        digest = hashlib.sha256()
+        for name in ("x", "groups", "labels", "factors"):
+            column = getattr(self, name)
+            if column is not None:
+                digest.update(f"{name} {column.dtype} {column.shape}".encode())
+                digest.update(np.ascontiguousarray(column).data)
+        return digest.hexdigest()
+
+
+def observations(x: ArrayLike) -> Array:
+    """Check rows on entry and return them as uint8 pictures, float32 pictures in [0, 1], or float32 vectors."""
+    try:
+        x = np.asarray(x)
+    except ValueError as error:
+        raise ValueError(
+            "x expected rows of equal length, but the rows differ in length; make them one rectangular array."
+        ) from error
+    if x.dtype == bool:
+        x = x.astype(np.float32)
+    if x.dtype.kind not in "uif":
+        raise TypeError(f"x expected numbers, but got an array of {_kind(x)}; convert it to float or, for pictures, uint8.")
+    if x.ndim not in (2, 4):
+        raise ValueError(
+            f"x expected vectors (n, d) or pictures (n, C, H, W), but got an array of shape {x.shape}; "
+            + ("add a channel axis with x[:, None]." if x.ndim == 3 else "reshape it, for instance with x.reshape(n, -1).")
+        )
+    if 0 in x.shape:
+        raise ValueError(f"x expected at least one row and one column, but got an empty array of shape {x.shape}.")
+    if x.dtype.kind == "f" and not np.isfinite(x).all():
+        bad = int((~np.isfinite(x).reshape(len(x), -1).all(axis=1)).sum())
+        raise ValueError(
+            f"x expected finite numbers, but {bad} of {len(x)} rows hold NaN or infinity; drop or fill them first."
+        )
+    return _pictures(x) if x.ndim == 4 else _vectors(x)
+
+
+def _vectors(x: Array) -> Array:
+    largest = np.abs(x.astype(np.float64) if x.dtype.kind != "f" else x).max()
+    if largest > 1e30:
+        raise ValueError(
+            f"x expected numbers that single precision can square, but got {largest:.3g}; rescale the columns first."
+        )
+    return np.ascontiguousarray(x, dtype=np.float32)
+
+
+def _pictures(x: Array) -> Array:
+    _, channels, height, width = x.shape
+    if height not in SIDES or width not in SIDES:
+        hint = (
+            "move the channels to the front with np.moveaxis(x, -1, 1)" if channels in SIDES and width <= 4 else "resize them"
+        )
+        raise ValueError(
+            f"x expected pictures (n, C, H, W) with sides from {SIDES[0]} to {SIDES[-1]}, but got shape {x.shape}; {hint}."
+        )
+    if channels > 4:
+        hint = "; move the channels to the front with np.moveaxis(x, -1, 1)" if width <= 4 else ""
+        raise ValueError(f"x expected pictures with 1 to 4 channels, but got {channels} in shape {x.shape}{hint}.")
+    if x.dtype == np.uint8:
+        return np.ascontiguousarray(x)
+    low, high = float(x.min()), float(x.max())
+    if low < 0 or high > 1:
+        raise ValueError(
+            f"x expected pictures as uint8 or as floats in [0, 1], but got {x.dtype} from {low:.4g} to {high:.4g}; "
+            "use x.astype('uint8') for 0 to 255, or rescale."
+        )
+    return np.ascontiguousarray(x, dtype=np.float32)
+
+
+def _integers(name: str, column: ArrayLike, rows: int, least: int) -> Array:
+    column = np.asarray(column)
+    if column.shape != (rows,):
+        raise ValueError(f"{name} expected one value for each of the {rows} rows of x, but got shape {column.shape}.")
+    if column.dtype.kind not in "uifb" or not np.equal(column, np.round(column)).all():
+        raise ValueError(
+            f"{name} expected whole numbers, but got {_kind(column)} with other values; number them from {max(least, 0)}."
+        )
+    if column.min() < least:
+        raise ValueError(f"{name} expected numbers from {least} up, but got {column.min()}.")
+    if column.max() > 1_000_000:
+        raise ValueError(f"{name} expected numbers counted from 0, but got {column.max()}; number them 0, 1, 2 and so on.")
+    return column.astype(np.int64)
+
+
+def _classes(labels: ArrayLike, rows: int, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    labels = np.asarray(labels)
+    if labels.dtype.kind not in "US":
+        labels = _integers("labels", labels, rows, least=-1)
+        if labels.max() < 0:
+            raise ValueError("labels expected at least one known class, but every label is -1 (unknown).")
+        return labels, names
+    if labels.shape != (rows,):
+        raise ValueError(f"labels expected one value for each of the {rows} rows of x, but got shape {labels.shape}.")
+    if names:
+        raise ValueError(
+            "label_names goes with whole-number labels, but the labels are strings and name themselves; drop label_names."
+        )
+    unique, numbers = np.unique(labels, return_inverse=True)
+    return numbers.astype(np.int64), tuple(map(str, unique))
+
+
+def _factors(factors: ArrayLike, rows: int) -> Array:
+    factors = np.asarray(factors)
+    if factors.dtype.kind not in "uifb":
+        raise TypeError(f"factors expected numbers, but got {_kind(factors)}.")
+    if factors.ndim == 1:
+        factors = factors[:, None]
+    if factors.ndim != 2 or len(factors) != rows or not factors.shape[1]:
+        raise ValueError(f"factors expected shape ({rows}, k), a row for each row of x, but got {factors.shape}.")
+    factors = factors.astype(np.float64)
+    if np.isinf(factors).any():
+        raise ValueError("factors expected finite numbers (NaN for unknown), but got infinities.")
+    return factors
+
+
+def _names(field: str, names: Sequence[str], many: int, default: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise TypeError(f"{field} expected a sequence of names, but got the single string {names!r}; wrap it in a tuple.")
+    names = tuple(map(str, names)) or default
+    if len(names) < many or len(set(names)) != len(names):
+        raise ValueError(f"{field} expected {many} different names, but got {names}.")
+    return names
+
+
+def _join_labels(blocks: Sequence[Samples], names: tuple[str, ...]) -> Array:
+    parts = []
+    for block in blocks:
+        if block.labels is None:
+            parts.append(np.full(len(block), -1))
+        else:
+            numbers = np.array([*(names.index(name) for name in block.label_names), -1])
+            parts.append(numbers[block.labels])
+    return np.concatenate(parts)
+
+
+def _join_factors(blocks: Sequence[Samples], width: int) -> Array:
+    return np.concatenate([np.full((len(b), width), np.nan) if b.factors is None else b.factors for b in blocks])
+
+
+def _as_samples(name: str, part: ArrayLike | Samples) -> Samples:
+    if isinstance(part, Samples):
+        return part
+    try:
+        return Samples(np.asarray(part))
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+def _is_block(part: object) -> bool:
+    return isinstance(part, Samples) or np.ndim(part) > 1  # type: ignore[arg-type]
+
+
+def _describe(x: Array) -> str:
+    return f"vectors of {x.shape[1]}" if x.ndim == 2 else f"pictures of {'x'.join(map(str, x.shape[1:]))} ({x.dtype})"
+
+
+def _kind(x: Array) -> str:
+    return {"O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}.get(x.dtype.kind, str(x.dtype))
