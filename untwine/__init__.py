@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from untwine.latents import Latents
-from untwine.samples import Samples
-
-__all__ = ["Latents", "Samples"]
 __version__ = "0.1.0"
+
+from untwine.latents import Latents
+from untwine.methods import PCA, VAE, BetaVAE, ContrastiveVAE, PrincipledVAE, load_method
+from untwine.samples import Samples
+from untwine.training import TrainingError
+
+__all__ = [
+    "PCA",
+    "VAE",
+    "BetaVAE",
+    "ContrastiveVAE",
+    "Latents",
+    "PrincipledVAE",
+    "Samples",
+    "TrainingError",
+    "load_method",
+]

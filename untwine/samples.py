@@ -107,11 +107,10 @@ class Samples:
         for name, block in zip(parts, blocks, strict=True):
             if block.x.shape[1:] != blocks[0].x.shape[1:] or block.x.dtype != blocks[0].x.dtype:
                 raise ValueError(
-                    f"Samples.contrast expected the same kind of rows in every part, but the background has {_describe(blocks[0].x)} "
-                    f"and {name!r} has {_describe(block.x)}; bring them to one shape and one type first."
+                    f"Samples.contrast expected the same kind of rows in every part, but the background has "
+                    f"{_describe(blocks[0].x)} and {name!r} has {_describe(block.x)}; bring them to one shape and one type first."
                 )
         groups = np.concatenate([np.full(len(block), group) for group, block in enumerate(blocks)])
-        label_names = next((block.label_names for block in blocks if block.labels is not None), ())
         factor_names = next((block.factor_names for block in blocks if block.factors is not None), ())
         for name, block in zip(parts, blocks, strict=True):
             if block.factors is not None and block.factor_names != factor_names:
@@ -170,17 +169,26 @@ class Samples:
     @property
     def target(self) -> Samples:
         """The rows of all targets."""
-        return self[self._groups() != BACKGROUND]
+        return self._side("target", self._groups() != BACKGROUND)
 
     @property
     def background(self) -> Samples:
         """The rows of the background."""
-        return self[self._groups() == BACKGROUND]
+        return self._side("background", self._groups() == BACKGROUND)
+
+    def _side(self, name: str, rows: Array) -> Samples:
+        if not rows.any():
+            raise ValueError(
+                f"These samples have no {name}, for all {len(self)} rows are of the other side; "
+                "keep rows of both, or make them with Samples.contrast(target=..., background=...)."
+            )
+        return self[rows]
 
     def _groups(self) -> Array:
         if self.groups is None:
             raise ValueError(
-                "These samples have no groups, so there is no target and no background; make them with Samples.contrast(target=..., background=...)."
+                "These samples have no groups, so there is no target and no background; "
+                "make them with Samples.contrast(target=..., background=...)."
             )
         return self.groups
 
@@ -271,9 +279,12 @@ def _integers(name: str, column: ArrayLike, rows: int, least: int) -> Array:
 
 def _classes(labels: ArrayLike, rows: int, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
     labels = np.asarray(labels)
+    if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels.flat):
+        labels = labels.astype(str)
     if labels.dtype.kind not in "US":
         labels = _integers("labels", labels, rows, least=-1)
-        if labels.max() < 0:
+        # Rows chosen from a larger set may all be unlabelled; then the names of its classes come with them.
+        if labels.max() < 0 and not names:
             raise ValueError("labels expected at least one known class, but every label is -1 (unknown).")
         return labels, names
     if labels.shape != (rows,):
@@ -282,7 +293,7 @@ def _classes(labels: ArrayLike, rows: int, names: tuple[str, ...]) -> tuple[Arra
         raise ValueError(
             "label_names goes with whole-number labels, but the labels are strings and name themselves; drop label_names."
         )
-    unique, numbers = np.unique(labels, return_inverse=True)
+    unique, numbers = np.unique(labels.astype(str), return_inverse=True)
     return numbers.astype(np.int64), tuple(map(str, unique))
 
 

@@ -1,0 +1,1 @@
+"""The terms of objectives: pure functions of tensors."""

@@ -1,0 +1,104 @@
+"""Many processes that take the step of one: rows are shared out, codes gathered, gradients averaged.
+
+Each process's loss is the mean over its own rows, or a function of the gathered batch. The backward pass of `gather` and of
+`total` sums over processes; the loop then takes the mean of the gradients. Both kinds of loss so end with the gradient that
+one process would have found with all rows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+
+def world() -> int:
+    """How many processes train together."""
+    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+
+
+def rank() -> int:
+    """Which of them this one is."""
+    return dist.get_rank() if dist.is_available() and dist.is_initialized() else 0
+
+
+@contextmanager
+def launched() -> Iterator[None]:
+    """Join the processes that torchrun started; alone, do nothing."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1 or world() > 1:
+        yield
+        return
+    dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def share(rows: int) -> slice:
+    """Return which rows of a global batch are this process's."""
+    mine = rows // world()
+    return slice(rank() * mine, (rank() + 1) * mine)
+
+
+def gather(x: Tensor) -> Tensor:
+    """Return the rows of all processes in the order of the global batch, with gradient."""
+    return x if world() == 1 else _Gather.apply(x)  # type: ignore[no-untyped-call]
+
+
+def total(x: Tensor) -> Tensor:
+    """Return the sum over all processes, with gradient."""
+    return x if world() == 1 else _Total.apply(x)  # type: ignore[no-untyped-call]
+
+
+def average(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return the mean over processes of each tensor, in one message."""
+    if world() == 1:
+        return tensors
+    flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
+    dist.all_reduce(flat)
+    flat /= world()
+    parts = torch.split(flat, [tensor.numel() for tensor in tensors])
+    return [part.view_as(tensor) for part, tensor in zip(parts, tensors, strict=True)]
+
+
+def barrier() -> None:
+    """Wait until every process is here."""
+    if world() > 1:
+        dist.barrier()
+
+
+class _Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.rows = len(x)
+        parts = [torch.empty_like(x, memory_format=torch.contiguous_format) for _ in range(world())]
+        dist.all_gather(parts, x.contiguous())
+        return torch.cat(parts)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        grad = grads[0].contiguous().clone()
+        dist.all_reduce(grad)
+        return grad[rank() * ctx.rows : (rank() + 1) * ctx.rows]
+
+
+class _Total(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        x = x.contiguous().clone()
+        dist.all_reduce(x)
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        grad = grads[0].contiguous().clone()
+        dist.all_reduce(grad)
+        return grad

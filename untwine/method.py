@@ -1,0 +1,498 @@
+"""The contract of every method: fit, encode, decode, transform, sample, save.
+
+A method is a dataclass: its constructor only stores, and its fields are its configuration. It defines `blocks`, `build`, and
+either `stages` (trained) or `solve` (closed form), and then `codes` and `generate`. Everything else is written once, here.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import io
+import json
+import math
+import platform
+import time
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from untwine import distributed, files
+from untwine.latents import Latents
+from untwine.samples import BACKGROUND, Array, Samples, observations
+from untwine.training import Row, Rows, Stage, train, units
+
+FORMAT_VERSION = 1
+PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
+ROWS_AT_ONCE = 1024
+
+
+class NotFittedError(ValueError, AttributeError):
+    """A method was asked for what only a fitted one can tell."""
+
+
+@dataclass(eq=False, kw_only=True)
+class Method(ABC):
+    """What all methods share; see each method for what it adds.
+
+    Parameters
+    ----------
+    epochs, batch, lr
+        How often training passes the data, rows in a step (of each group, where there are two), and the learning rate.
+    seed
+        All chance of a fit comes from it: the same seed, data and threads give the same weights.
+    device
+        `auto` takes a graphics card where there is one; or `cpu`, `cuda`, `mps`.
+    precision
+        `float32`, `bfloat16` (networks run in it, weights stay single) or `float64`.
+    clip
+        The largest norm of a player's gradient; 0 never clips.
+    networks, width
+        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`) and their width; None for the usual one.
+    """
+
+    epochs: int = 100
+    batch: int = 128
+    lr: float = 1e-3
+    seed: int = 0
+    device: str = "auto"
+    precision: str = "float32"
+    clip: float = 0.0
+    networks: str = "auto"
+    width: int | None = None
+
+    if typing.TYPE_CHECKING:  # fitted state, which is no field
+        nets_: Any
+
+    name: ClassVar[str]
+    needs: ClassVar[Literal["nothing", "groups", "labels"]] = "nothing"
+    standardises: ClassVar[bool] = True  # vectors go to the networks with mean 0 and deviation 1 in every column
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # a paper's setting, by data set
+
+    # What a method defines
+
+    @property
+    @abstractmethod
+    def blocks(self) -> dict[str, int]:
+        """The width of each block of codes, by name."""
+
+    @abstractmethod
+    def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
+        """Return the networks for rows of that shape, with the user's own modules where given."""
+
+    def stages(self) -> Iterator[Stage]:
+        """Yield the stages of training, one after the other."""
+        raise NotImplementedError  # a method has either this or `solve`
+
+    def solve(self, samples: Samples) -> None:
+        """Fit in closed form."""
+        raise NotImplementedError  # a method has either this or `stages`
+
+    @abstractmethod
+    def codes(self, x: Tensor) -> dict[str, Tensor]:
+        """Return each block's codes of rows in the networks' units."""
+
+    @abstractmethod
+    def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
+        """Return rows, in the networks' units, from all blocks."""
+
+    def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
+        """Draw codes; standard normal unless a method has another prior."""
+        return {name: torch.randn((n, width), generator=generator) for name, width in self.blocks.items()}
+
+    # What every method does
+
+    @classmethod
+    def paper(cls, data: str, **changes: Any) -> Self:
+        """Return the method as its paper set it for one of its data sets."""
+        if data not in cls.papers:
+            known = ", ".join(cls.papers) or "none"
+            raise ValueError(f"{cls.__name__}.paper expected one of its paper's data sets ({known}), but got {data!r}.")
+        return cls(**{**cls.papers[data], **changes})
+
+    def fit(
+        self,
+        x: Samples | ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        networks: Mapping[str, nn.Module] | None = None,
+        out: str | Path | None = None,
+        resume: bool = False,
+        every: float = 60.0,
+        origin: Mapping[str, Any] | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Train on samples and return the method itself.
+
+        Parameters
+        ----------
+        x, y
+            `Samples`; or an array, with `y` the weak label that the method needs: groups (0 is the background) or classes.
+        networks
+            Own modules in place of the named ones; they are never written as code, only their weights.
+        out
+            A run folder. Training keeps a checkpoint there and, at the end, the method is saved in it.
+        resume
+            Go on from the checkpoint in `out`, if there is one; the result has the bits of a run that never stopped.
+        every
+            Seconds between checkpoints; 0 writes one after every step.
+        origin
+            Where the data came from, for the run folder: its name and options.
+        progress
+            Show how far training is and the time left.
+        """
+        if resume and out is None:
+            raise ValueError("resume expected a run folder to go on from, but out is not given; pass out=folder.")
+        samples = x if isinstance(x, Samples) and y is None else self._samples(x, y)
+        self.check()
+        self._require(samples)
+        start = time.monotonic()
+        own = dict(networks or {})
+        self._prepare(samples, own)
+        self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
+        self.history_: list[Row] = []
+        if type(self).solve is not Method.solve:
+            self.solve(samples)
+        else:
+            self._train(samples, None if out is None else Path(out) / "checkpoint.safetensors", resume, every, progress)
+        self.nets_.eval()
+        self.seconds_ = round(time.monotonic() - start, 3)
+        if out is not None:
+            self.save(out)
+            if distributed.rank() == 0:
+                (Path(out) / "checkpoint.safetensors").unlink(missing_ok=True)
+            distributed.barrier()
+        return self
+
+    def encode(self, x: Samples | ArrayLike) -> Latents:
+        """Infer the codes of rows: the mean of each block, with the networks in evaluation mode."""
+        rows = self._rows(x)
+        parts = []
+        with torch.no_grad():
+            for start in range(0, len(rows), ROWS_AT_ONCE):
+                codes = self.codes(units(rows[start : start + ROWS_AT_ONCE].to(self.device_), self._dtype))
+                parts.append({name: code.float().cpu().numpy() for name, code in codes.items()})
+        blocks = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return Latents(blocks, self.neutral())
+
+    def decode(self, latents: Latents) -> Array:
+        """Return rows from codes: pictures in [0, 1], vectors in the units of the data."""
+        self._fitted()
+        if {name: latents[name].shape[1] for name in latents} != self.blocks:
+            raise ValueError(f"decode expected the blocks {self.blocks}, but got {latents}; encode with the same method.")
+        codes = {name: torch.from_numpy(latents[name]) for name in self.blocks}
+        parts = []
+        with torch.no_grad():
+            for start in range(0, latents.rows, ROWS_AT_ONCE):
+                some = {n: c[start : start + ROWS_AT_ONCE].to(self.device_, self._dtype) for n, c in codes.items()}
+                parts.append(self.generate(some).float().cpu())
+        rows = torch.cat(parts)
+        if len(self.shape_) == 1:
+            rows = rows * self.nets_["units"].spread.float().cpu() + self.nets_["units"].centre.float().cpu()
+        return rows.contiguous().numpy()
+
+    def reconstruct(self, x: Samples | ArrayLike) -> Array:
+        """Encode and decode."""
+        return self.decode(self.encode(x))
+
+    def sample(self, n: int, seed: int = 0) -> Array:
+        """Return new rows, from codes drawn from the prior."""
+        self._fitted()
+        if n < 1:
+            raise ValueError(f"sample expected a number of rows of at least 1, but got {n}.")
+        codes = self.prior(n, torch.Generator().manual_seed(seed))
+        return self.decode(Latents({name: code.numpy() for name, code in codes.items()}))
+
+    def neutral(self) -> dict[str, Array]:
+        """Return the code of each block that means "nothing there"; 0 where a method names none."""
+        return {}
+
+    # scikit-learn
+
+    def transform(self, x: Samples | ArrayLike) -> Array:
+        """Return all blocks side by side as one array, as scikit-learn wants it."""
+        return self.encode(x).array()
+
+    def fit_transform(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> Array:
+        """Fit, and return the codes of the same rows."""
+        return self.fit(x, y).transform(x)
+
+    def score(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> float:
+        """Return minus the mean squared error of reconstruction, so that higher is better."""
+        rows = x.x if isinstance(x, Samples) else observations(x)
+        truth = rows / np.float32(255) if rows.dtype == np.uint8 else rows
+        return -float(np.square(self.reconstruct(rows) - truth).mean())
+
+    def get_feature_names_out(self, input_features: object = None) -> Array:
+        """Name the columns of `transform`: the block and the dimension."""
+        return np.array([f"{name}{i}" for name, width in self.blocks.items() for i in range(width)], dtype=object)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the configuration by field."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change the configuration; takes effect at the next fit."""
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise ValueError(f"{type(self).__name__} expected one of {', '.join(self.get_params())}, but got {name!r}.")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        needs = self.needs != "nothing"
+        return Tags(
+            estimator_type="transformer",
+            target_tags=TargetTags(required=needs),
+            transformer_tags=TransformerTags(preserves_dtype=["float32"]),
+            input_tags=InputTags(two_d_array=True, sparse=False),
+            requires_fit=True,
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "nets_")
+
+    # Run folders
+
+    def save(self, folder: str | Path) -> None:
+        """Write the method as a run folder: JSON and safetensors, never code. `method.json` comes last, and only whole."""
+        self._fitted()
+        if distributed.rank():
+            return
+        folder = Path(folder)
+        weights = files.write_tensors(folder / "weights.safetensors", self.nets_.state_dict())
+        table = io.StringIO()
+        writer = csv.writer(table, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows((*row[:4], repr(row.value)) for row in self.history_)
+        files.write(folder / "history.csv", table.getvalue())
+        card = {
+            "format_version": FORMAT_VERSION,
+            "method": self.name,
+            "params": self.get_params(),
+            "shape": list(self.shape_),
+            "blocks": self.blocks,
+            "own_networks": self.own_,
+            "data": self.data_,
+            "versions": _versions(),
+            "seconds": {"fit": self.seconds_},
+            "weights_sha256": weights,
+        }
+        files.write_json(folder / "method.json", {**card, "sha256": seal(card)})
+
+    def restore(self, card: Mapping[str, Any], folder: Path, own: Mapping[str, nn.Module]) -> Self:
+        """Take the fitted state from a run folder whose `method.json` was read and found whole."""
+        if set(own) != set(card["own_networks"]):
+            raise ValueError(
+                f"{folder} expected own networks for {card['own_networks'] or 'nothing'}, but got {sorted(own) or 'none'}; "
+                "pass the modules it was fitted with as load_method(path, networks={...})."
+            )
+        weights = folder / "weights.safetensors"
+        if not weights.exists():
+            raise ValueError(f"{folder} expected weights.safetensors beside method.json, but it is missing; restore it.")
+        if files.sha256(weights) != card["weights_sha256"]:
+            raise ValueError(
+                f"{weights} expected the weights that were saved, but they were changed or cut short; restore the file."
+            )
+        tensors, _ = files.read_tensors(weights)
+        self._assemble(tuple(card["shape"]), own)
+        try:
+            self.nets_.load_state_dict(tensors)
+        except RuntimeError:
+            raise ValueError(
+                f"{weights} expected the weights of {self.name!r} as configured, but they belong to other networks."
+            ) from None
+        self.data_, self.seconds_ = dict(card["data"]), float(card["seconds"]["fit"])
+        self.history_ = _read_history(folder / "history.csv")
+        self.nets_.eval()
+        return self
+
+    # Inside
+
+    def check(self) -> None:
+        """Refuse a configuration that cannot work, in one sentence; a method adds its own rules in `rules`."""
+        hints = typing.get_type_hints(type(self))
+        for name, value in self.get_params().items():
+            _check_type(name, value, hints[name])
+            if name.startswith("n_") or name in ("epochs", "batch", "width"):
+                if value is not None and value < 1:
+                    raise ValueError(f"{name} expected a whole number of at least 1, but got {value}.")
+            elif name in ("lr", "scale"):
+                if not value > 0:
+                    raise ValueError(f"{name} expected a number above 0, but got {value}.")
+            elif isinstance(value, (int, float)) and value < 0:
+                raise ValueError(f"{name} expected a number of at least 0, but got {value}.")
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision expected one of {', '.join(PRECISIONS)}, but got {self.precision!r}.")
+        if self.batch % distributed.world():
+            raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
+
+    def _samples(self, x: Samples | ArrayLike, y: ArrayLike | None) -> Samples:
+        if isinstance(x, Samples):
+            raise TypeError(
+                "fit expected either Samples alone or an array with y, but got Samples and y; put y into the Samples."
+            )
+        if y is None or self.needs == "nothing":
+            return Samples(np.asarray(x))
+        if self.needs == "groups":
+            groups = np.asarray(y)
+            if groups.ndim == 1 and groups.dtype.kind in "USO":
+                raise ValueError(
+                    "y expected groups as whole numbers, 0 for the background and 1 or more for targets, but got names."
+                )
+            return Samples(np.asarray(x), groups=groups)
+        return Samples(np.asarray(x), labels=np.asarray(y))
+
+    def _require(self, samples: Samples) -> None:
+        title = type(self).__name__
+        if self.needs == "groups":
+            if samples.groups is None:
+                raise ValueError(
+                    f"{title} expected a target and a background, but the data has no groups; make it with "
+                    "Samples.contrast(target=..., background=...), or pass groups as y."
+                )
+            for side, count in (
+                ("target", int((samples.groups != BACKGROUND).sum())),
+                ("background", int((samples.groups == BACKGROUND).sum())),
+            ):
+                if count < 2:
+                    raise ValueError(
+                        f"{title} expected at least 2 rows of {side}, but got {count}; add some, or use an unsupervised method."
+                    )
+        if self.needs == "labels" and samples.labels is None:
+            raise ValueError(
+                f"{title} expected a class for every row, but the data has no labels; pass Samples(x, labels=...) or y."
+            )
+        if len(samples) < 2:
+            raise ValueError(f"{title} expected at least 2 rows, but got {len(samples)}.")
+
+    def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
+        self._assemble(samples.shape, own)
+        if not samples.is_image:
+            self.n_features_in_ = samples.shape[0]
+            if self.standardises:
+                centre, spread = samples.x.mean(0, dtype=np.float64), samples.x.std(0, dtype=np.float64)
+                # A column that only varies by rounding is constant: it keeps its units.
+                constant = spread <= 1e-6 * np.abs(centre) + 1e-30
+                self.nets_["units"].centre.copy_(torch.from_numpy(centre))
+                self.nets_["units"].spread.copy_(torch.from_numpy(np.where(constant, 1.0, spread)))
+
+    def _assemble(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
+        """Build the networks from the seed alone, leaving the caller's chance as it was."""
+        self.shape_, self.own_, self.device_ = shape, sorted(own), _device(self.device)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            nets = self.build(shape, own)
+        if len(shape) == 1:
+            nets["units"] = Units(shape[0])
+        self.nets_ = nets.to(self.device_, self._dtype)
+        if len(shape) == 3:
+            self.nets_.to(memory_format=torch.channels_last)
+
+    def _train(self, samples: Samples, checkpoint: Path | None, resume: bool, every: float, progress: bool) -> None:
+        identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
+        self.history_ = train(
+            self.stages(),
+            self.nets_,
+            Rows.of(samples, self._standard(torch.from_numpy(samples.x)), self._dtype, self.device_),
+            seed=self.seed,
+            clip=self.clip,
+            autocast=self.precision == "bfloat16",
+            checkpoint=checkpoint,
+            every=every,
+            resume=resume,
+            identity=seal(identity),
+            show=progress,
+        )
+
+    def _standard(self, x: Tensor) -> Tensor:
+        if len(self.shape_) == 3:
+            return x
+        standard: Tensor = (x - self.nets_["units"].centre.cpu()) / self.nets_["units"].spread.cpu()
+        return standard
+
+    def _rows(self, x: Samples | ArrayLike) -> Tensor:
+        self._fitted()
+        rows = x.x if isinstance(x, Samples) else observations(x)
+        if tuple(rows.shape[1:]) != self.shape_:
+            raise ValueError(
+                f"{type(self).__name__} expected rows of shape {self.shape_}, as in fit, but got {tuple(rows.shape[1:])}."
+            )
+        return self._standard(torch.from_numpy(rows))
+
+    @property
+    def _dtype(self) -> torch.dtype:
+        return PRECISIONS[self.precision]
+
+    def _fitted(self) -> None:
+        if not hasattr(self, "nets_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} expected to be fitted first; call fit, or load it with load_method."
+            )
+
+
+class Units(nn.Module):
+    """The mean and the deviation of each column in training: vectors go to the networks in these units."""
+
+    centre: Tensor
+    spread: Tensor
+
+    def __init__(self, columns: int) -> None:
+        super().__init__()
+        self.register_buffer("centre", torch.zeros(columns))
+        self.register_buffer("spread", torch.ones(columns))
+
+
+def seal(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of plain content, so that a changed file is noticed."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):
+        raise ValueError(
+            f"device expected auto, cpu, cuda or mps as this machine has it, but got {name!r}; use device='auto'."
+        ) from None
+    return device
+
+
+def _check_type(name: str, value: Any, hint: Any) -> None:
+    allowed = typing.get_args(hint) or (hint,)
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    whole = number and isinstance(value, (int, np.integer))
+    if (float in allowed and number and math.isfinite(value)) or (int in allowed and whole):
+        return
+    if not number and isinstance(value, tuple(kind for kind in allowed if kind not in (int, float))):
+        return
+    words = {int: "a whole number", float: "a finite number", str: "a name", bool: "True or False", type(None): "None"}
+    expected = " or ".join(words.get(kind, str(kind)) for kind in allowed)
+    raise TypeError(f"{name} expected {expected}, but got {value!r}.")
+
+
+def _versions() -> dict[str, str]:
+    from untwine import __version__
+
+    return {"untwine": __version__, "python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__}
+
+
+def _read_history(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [Row(r["stage"], int(r["epoch"]), r["player"], r["term"], float(r["value"])) for r in csv.DictReader(file)]

@@ -1,0 +1,89 @@
+r"""PCA: Pearson, *On Lines and Planes of Closest Fit to Systems of Points in Space*, 1901: what needs no method.
+
+$$z = C (x - m), \quad \hat x = C^T z + m$$
+
+Letters: m the mean of all rows, whatever their group; C the leading eigenvectors of their covariance, as rows.
+Solved in closed form by scikit-learn; vectors keep their units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from untwine.method import Method
+from untwine.samples import Samples
+
+
+class Projection(nn.Module):
+    """The mean, the components and the deviation along each."""
+
+    mean: Tensor
+    components: Tensor
+    deviation: Tensor
+
+    def __init__(self, columns: int, n: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(columns))
+        self.register_buffer("components", torch.zeros(n, columns))
+        self.register_buffer("deviation", torch.zeros(n))
+
+
+@dataclass(eq=False, kw_only=True)
+class PCA(Method):
+    """Principal components of all rows: one block of codes, no supervision and no training.
+
+    Parameters
+    ----------
+    n_latent
+        The number of components, at most the number of rows and of columns.
+    """
+
+    n_latent: int = 10
+    name: ClassVar[str] = "pca"
+    standardises: ClassVar[bool] = False
+
+    @property
+    def blocks(self) -> dict[str, int]:
+        """One block, z."""
+        return {"z": self.n_latent}
+
+    def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
+        """Return room for the solution."""
+        if own:
+            raise ValueError(f"PCA expected no networks of your own, but got {', '.join(sorted(own))}; it has none.")
+        return nn.ModuleDict({"projection": Projection(int(np.prod(shape)), self.n_latent)})
+
+    def solve(self, samples: Samples) -> None:
+        """Find the components."""
+        from sklearn import decomposition
+
+        x = samples.x.reshape(len(samples), -1)
+        x = x / np.float32(255) if samples.x.dtype == np.uint8 else x
+        if self.n_latent > min(x.shape):
+            raise ValueError(f"n_latent expected at most {min(x.shape)} for data of {x.shape}, but got {self.n_latent}.")
+        solved = decomposition.PCA(self.n_latent, random_state=self.seed).fit(x.astype(np.float64) if x.size < 1e7 else x)
+        nets = self.nets_["projection"]
+        nets.mean.copy_(torch.from_numpy(solved.mean_))
+        nets.components.copy_(torch.from_numpy(solved.components_))
+        nets.deviation.copy_(torch.from_numpy(np.sqrt(solved.explained_variance_)))
+
+    def codes(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the projections."""
+        nets = self.nets_["projection"]
+        return {"z": (x.flatten(1) - nets.mean) @ nets.components.T}
+
+    def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
+        """Return the points of the plane; pictures are cut to [0, 1]."""
+        nets = self.nets_["projection"]
+        x: Tensor = (codes["z"] @ nets.components + nets.mean).view(-1, *self.shape_)
+        return x.clamp(0, 1) if len(self.shape_) == 3 else x
+
+    def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
+        """Draw codes with the deviation of each component."""
+        return {"z": torch.randn((n, self.n_latent), generator=generator) * self.nets_["projection"].deviation.float().cpu()}

@@ -1,0 +1,108 @@
+"""An autoencoder whose codes are diagonal Gaussians in named blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from untwine.networks import choose
+from untwine.terms import gaussian, likelihood
+
+
+class Asks(Protocol):
+    """The fields of a method that say which autoencoder it wants."""
+
+    networks: str
+    width: int | None
+    likelihood: str
+    scale: float
+
+    @property
+    def blocks(self) -> dict[str, int]:
+        """The width of each block, by name."""
+
+
+LIKELIHOODS = ("auto", "gaussian_learned", "gaussian", "bernoulli", "laplace")
+
+
+class Code(NamedTuple):
+    """A diagonal Gaussian over one block: its mean and its log-variance."""
+
+    mu: Tensor
+    logvar: Tensor
+
+
+class Autoencoder(nn.Module):
+    """Encoder and decoder with a likelihood on top.
+
+    Parameters
+    ----------
+    asks
+        The method. Of its fields, `blocks` gives the width of each block of codes; `networks` and `width` a name from the
+        table of networks and their width; `likelihood` and `scale` what is said of x: `gaussian_learned` has one learned
+        variance for each column, or for each channel of a picture; `gaussian` and `laplace` have the fixed `scale`; `bernoulli`
+        is for pictures. `auto` is `gaussian_learned` for vectors and `gaussian` for pictures.
+    shape
+        The shape of a row.
+    own
+        The user's modules in place of these: `encoder`, from (n, *shape) to twice the width of all blocks; `decoder`, from the
+        width of all blocks to (n, *shape). For pictures the decoder's output goes through a sigmoid.
+    """
+
+    def __init__(self, asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
+        super().__init__()
+        self.shape, self.blocks, self.scale = shape, asks.blocks, asks.scale
+        kind = asks.likelihood
+        self.kind = kind if kind != "auto" else "gaussian" if len(shape) == 3 else "gaussian_learned"
+        if self.kind not in LIKELIHOODS:
+            raise ValueError(f"likelihood expected one of {', '.join(LIKELIHOODS)}, but got {asks.likelihood!r}.")
+        if self.kind == "bernoulli" and len(shape) != 3:
+            raise ValueError(
+                "likelihood='bernoulli' expected pictures in [0, 1], but the rows are vectors; use 'gaussian_learned'."
+            )
+        codes, pair = sum(self.blocks.values()), choose(asks.networks, shape)
+        width = asks.width or pair.width
+        self.encoder = own.get("encoder") or pair.encoder(shape, 2 * codes, width)
+        self.decoder = own.get("decoder") or pair.decoder(codes, shape, width)
+        self._try_own(own)
+        if self.kind == "gaussian_learned":
+            self.logvar = nn.Parameter(torch.zeros(shape[0], *(1 for _ in shape[1:])))
+
+    def _try_own(self, own: Mapping[str, nn.Module]) -> None:
+        if unknown := set(own) - {"encoder", "decoder"}:
+            raise ValueError(f"networks expected modules named encoder and decoder, but got {', '.join(sorted(unknown))}.")
+        codes, x = sum(self.blocks.values()), torch.zeros(2, *self.shape)
+        for name, given, wanted in (("encoder", x, (2, 2 * codes)), ("decoder", x.new_zeros(2, codes), (2, *self.shape))):
+            if name in own:
+                with torch.no_grad():
+                    got = tuple(own[name](given).shape)
+                if got != wanted:
+                    raise ValueError(f"the {name} expected to map {tuple(given.shape)} to {wanted}, but gives {got}.")
+
+    def encode(self, x: Tensor) -> dict[str, Code]:
+        """Infer each block from (n, *shape)."""
+        mu, logvar = self.encoder(x).to(x.dtype).chunk(2, 1)
+        widths = list(self.blocks.values())
+        pairs = zip(torch.split(mu, widths, 1), torch.split(gaussian.bounded(logvar), widths, 1), strict=True)
+        return {name: Code(*pair) for name, pair in zip(self.blocks, pairs, strict=True)}
+
+    def output(self, *codes: Tensor) -> Tensor:
+        """Return what the decoder says of codes given block by block: logits for pictures."""
+        return self.decoder(torch.cat(codes, 1)).to(codes[0].dtype)  # type: ignore[no-any-return]
+
+    def mean(self, *codes: Tensor) -> Tensor:
+        """Return the mean of p(x | codes)."""
+        output = self.output(*codes)
+        return torch.sigmoid(output) if len(self.shape) == 3 else output
+
+    def reconstruction(self, x: Tensor, *codes: Tensor) -> Tensor:
+        """Return -log p(x | codes), summed over features, mean over rows."""
+        if self.kind == "bernoulli":
+            return likelihood.bernoulli(x, self.output(*codes))
+        mean = self.mean(*codes)
+        if self.kind == "gaussian_learned":
+            return likelihood.gaussian_learned(x, mean, gaussian.bounded(self.logvar))
+        return (likelihood.gaussian if self.kind == "gaussian" else likelihood.laplace)(x, mean, self.scale)

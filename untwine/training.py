@@ -1,0 +1,419 @@
+"""`Stage`, and the only training loop.
+
+A step is a generator over a batch. It yields each time a player moves:
+
+- `yield player, terms`: one gradient, of the sum of the terms, for that player's parameters alone, and its move at once;
+- `yield (p1, p2), terms`: one loss and one backward pass, each player with its own optimizer;
+- `yield [(p1, terms1), (p2, terms2)]`: all gradients at the same parameters, then all moves.
+
+So no loss can move what it should not. Terms and gradients are checked before anything moves: what is not finite never reaches
+the weights. Chance comes from (seed, stage, step) and is drawn for the global batch, so a run that was stopped goes on
+where it was, and many processes see what one would.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from untwine import distributed, files
+from untwine.progress import bar
+from untwine.samples import BACKGROUND, Array, Samples
+
+Terms = Mapping[str, Tensor]
+Move = tuple[str | tuple[str, ...], Terms] | list[tuple[str, Terms]]
+
+PATIENCE = 10  # steps in a row that may be skipped before training ends
+
+
+class TrainingError(RuntimeError):
+    """Training ended before its time; the last good weights were kept."""
+
+
+class Row(NamedTuple):
+    """One line of the history: the mean of one term over one epoch."""
+
+    stage: str
+    epoch: int
+    player: str
+    term: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Player:
+    """Who moves: the modules (or parameters) it owns, and how fast it goes."""
+
+    owns: nn.Module | Sequence[nn.Module | nn.Parameter]
+    lr: float
+    betas: tuple[float, float] = (0.9, 0.999)
+
+    def parameters(self) -> list[nn.Parameter]:
+        """Return what the player owns and may move."""
+        parts = [self.owns] if isinstance(self.owns, nn.Module) else self.owns
+        found = [p for part in parts for p in (part.parameters() if isinstance(part, nn.Module) else [part])]
+        return [p for p in found if p.requires_grad]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A span of training.
+
+    Parameters
+    ----------
+    name
+        Its name in the history.
+    epochs
+        How often it passes the data; with `groups`, the larger of target and background.
+    players
+        Who moves, by name. No parameter may have two owners.
+    step
+        The step: a generator over (batch, number of the step in this stage).
+    batch
+        Rows in a step over all processes; with `groups`, rows of each group.
+    batches
+        `mixed`: rows as they come. `groups`: target and background in every step, target first.
+    schedule
+        From the part of the stage that is done, in [0, 1), to the factor of every learning rate.
+    """
+
+    name: str
+    epochs: int
+    players: Mapping[str, Player]
+    step: Callable[[Batch, int], Generator[Move]]
+    batch: int
+    batches: Literal["mixed", "groups"] = "mixed"
+    schedule: Callable[[float], float] | None = None
+
+
+class Batch:
+    """One step's rows of this process, and the step's chance."""
+
+    def __init__(self, x: Tensor, index: Tensor, pools: int, seed: tuple[int, ...]) -> None:
+        self.x, self.index, self._pools = x, index, pools
+        self._generator = torch.Generator().manual_seed(int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1))
+
+    def split(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the rows of the target and those of the background."""
+        target, background = rows.chunk(2)
+        return target, background
+
+    def noise(self, *shape: int) -> Tensor:
+        """Return standard normal noise of that shape for each row, the same whatever the number of processes."""
+        rows = len(self.x) // self._pools * distributed.world()
+        drawn = torch.randn((self._pools, rows, *shape), generator=self._generator, dtype=self.x.dtype)
+        return drawn[:, distributed.share(rows)].reshape(len(self.x), *shape).to(self.x.device)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The training rows in memory, in the units of the networks, and the order in which they come."""
+
+    x: Tensor
+    pools: Mapping[str, Sequence[Array]]
+    dtype: torch.dtype
+    device: torch.device
+
+    @classmethod
+    def of(cls, samples: Samples, x: Tensor, dtype: torch.dtype, device: torch.device) -> Rows:
+        """Take the rows of `samples`, whose values in the networks' units are `x`."""
+        pools = {"mixed": [np.arange(len(samples))]}
+        if samples.groups is not None:
+            pools["groups"] = [np.flatnonzero(samples.groups != BACKGROUND), np.flatnonzero(samples.groups == BACKGROUND)]
+        return cls(x.to(device), pools, dtype, device)
+
+    def plan(self, stage: Stage) -> tuple[int, int]:
+        """Return the rows of a global batch (of each pool) and the steps of an epoch: one pass over the largest pool."""
+        largest, world = max(map(len, self.pools[stage.batches])), distributed.world()
+        size = min(stage.batch, math.ceil(largest / world) * world)
+        return size, math.ceil(largest / size)
+
+    def order(self, stage: Stage, seed: int, epoch: int) -> Array:
+        """Return the row numbers of one epoch, (steps, pools, rows of the global batch), by seed and epoch alone."""
+        pools = self.pools[stage.batches]
+        size, steps = self.plan(stage)
+        orders = []
+        for number, pool in enumerate(pools):
+            chance = np.random.default_rng((seed, epoch, number))
+            rounds = [chance.permutation(pool) for _ in range(math.ceil(steps * size / len(pool)))]
+            orders.append(np.concatenate(rounds)[: steps * size].reshape(steps, size))
+        return np.stack(orders, axis=1)
+
+    def batch(self, rows: Array, seed: tuple[int, ...]) -> Batch:
+        """Return this process's share of the given rows (pools, rows)."""
+        index = torch.from_numpy(rows[:, distributed.share(rows.shape[1])].reshape(-1)).to(self.device)
+        return Batch(units(self.x[index], self.dtype), index, len(rows), seed)
+
+
+def units(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return rows as the networks see them: bytes become [0, 1], and pictures lie channels-last in memory."""
+    x = x.to(dtype).div_(255) if x.dtype == torch.uint8 else x.to(dtype)
+    return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
+
+
+@dataclass
+class Position:
+    """Where training is, and what it has seen: all that a checkpoint holds beside the tensors."""
+
+    stage: int = 0
+    epoch: int = 0
+    step: int = 0  # in this epoch
+    caution: float = 1.0  # factor of every rate, halved by each skipped step
+    skipped: int = 0  # in a row
+    history: list[Row] = field(default_factory=list)
+    sums: dict[str, list[float]] = field(default_factory=dict)  # "player/term" -> [sum, count] of this epoch
+
+
+def train(
+    stages: Iterable[Stage],
+    nets: nn.Module,
+    rows: Rows,
+    *,
+    seed: int,
+    clip: float = 0.0,
+    autocast: bool = False,
+    checkpoint: Path | None = None,
+    every: float = 60.0,
+    resume: bool = False,
+    identity: str = "",
+    show: bool = False,
+) -> list[Row]:
+    """Run all stages and return the history; `nets` is trained in place.
+
+    Parameters
+    ----------
+    checkpoint
+        The file that is written every `every` seconds (0: after every step), and on an interrupt.
+    resume
+        Go on from that file if it is there.
+    identity
+        What must be equal for a checkpoint to fit: configuration and data.
+    """
+    loop = _Loop(nets, rows, seed, clip, autocast, checkpoint, every, identity)
+    stored = loop.restore() if resume and checkpoint is not None and checkpoint.exists() else {}
+    nets.train()
+    for number, stage in enumerate(stages):
+        if number < loop.at.stage:
+            continue
+        loop.run(number, stage, stored, show and distributed.rank() == 0)
+        stored = {}
+    nets.eval()
+    return loop.at.history
+
+
+class _Loop:
+    """What the loop holds while it runs."""
+
+    def __init__(
+        self,
+        nets: nn.Module,
+        rows: Rows,
+        seed: int,
+        clip: float,
+        autocast: bool,
+        checkpoint: Path | None,
+        every: float,
+        identity: str,
+    ) -> None:
+        self.nets, self.rows, self.seed, self.clip, self.autocast = nets, rows, seed, clip, autocast
+        self.checkpoint, self.every, self.identity = checkpoint, every, identity
+        self.at = Position()
+        self.saved = time.monotonic()
+        self.names = {id(p): name for name, p in nets.named_parameters()}
+
+    def run(self, number: int, stage: Stage, stored: Mapping[str, Tensor], show: bool) -> None:
+        self.owned = owners(stage, self.names)
+        self.optimizers = {
+            name: torch.optim.Adam(self.owned[name], lr=player.lr, betas=player.betas, fused=True)
+            for name, player in stage.players.items()
+        }
+        for name, optimizer in self.optimizers.items():
+            _load_optimizer(optimizer, name, stored)
+        at, (_, steps) = self.at, self.rows.plan(stage)
+        total = stage.epochs * steps
+        with bar(stage.name, total, show) as advance, _interrupts(held=self.checkpoint is not None) as interrupted:
+            for epoch in range(at.epoch, stage.epochs):
+                order = self.rows.order(stage, self.seed, epoch)
+                for step in range(at.step, steps):
+                    self.step(number, stage, order[step], epoch * steps + step, total)
+                    at.step = step + 1
+                    advance(epoch * steps + step + 1, self.note)
+                    self.save_when_due(interrupted)
+                self.close_epoch(stage)
+        self.optimizers = {}
+        at.stage, at.epoch, at.step = number + 1, 0, 0
+        self.save_when_due()
+
+    def step(self, number: int, stage: Stage, rows: Array, t: int, total: int) -> None:
+        factor = self.at.caution * (stage.schedule(t / total) if stage.schedule else 1.0)
+        for name, optimizer in self.optimizers.items():
+            optimizer.param_groups[0]["lr"] = stage.players[name].lr * factor
+        moves = stage.step(self.rows.batch(rows, (self.seed, number, t)), t)
+        while True:
+            with self.precision():
+                move = next(moves, None)
+            if move is None:
+                self.at.skipped = 0
+                return
+            if trouble := self.move(move):
+                moves.close()
+                self.skip(trouble, stage, t)
+                return
+
+    def precision(self) -> AbstractContextManager[Any]:
+        return torch.autocast(self.rows.device.type, torch.bfloat16) if self.autocast else nullcontext()
+
+    def move(self, move: Move) -> str:
+        """Take all gradients, check them, and only then let the players step; return what was not finite."""
+        parts = move if isinstance(move, list) else [move]
+        ready = []
+        for number, (names, terms) in enumerate(parts):
+            players = (names,) if isinstance(names, str) else names
+            parameters = [p for name in players for p in self.owned[name]]
+            loss = torch.stack([term.to(self.rows.dtype) for term in terms.values()])
+            grads = torch.autograd.grad(loss.sum(), parameters, allow_unused=True, retain_graph=number + 1 < len(parts))
+            used = self.used(players, parameters, grads)
+            *means, values = distributed.average([*used, loss.detach()])
+            norm = nn.utils.get_total_norm(means)
+            numbers = torch.cat([values, norm.to(values.dtype)[None]]).tolist()
+            for name, value in zip((*terms, "gradient"), numbers, strict=True):
+                if not math.isfinite(value):
+                    return f"{name!r} of the player {'/'.join(players)!r}"
+            if self.clip and numbers[-1] > self.clip:
+                torch._foreach_mul_(means, self.clip / numbers[-1])
+            ready.append((players, dict(zip(terms, numbers, strict=False)), parameters, means))
+        for players, values_by_term, parameters, means in ready:
+            for parameter, grad in zip(parameters, means, strict=True):
+                parameter.grad = grad
+            for name in players:
+                self.optimizers[name].step()
+            for parameter in parameters:
+                parameter.grad = None
+            self.count("/".join(players), values_by_term)
+        return ""
+
+    def used(
+        self, players: tuple[str, ...], parameters: Sequence[nn.Parameter], grads: Sequence[Tensor | None]
+    ) -> list[Tensor]:
+        found = []
+        for parameter, grad in zip(parameters, grads, strict=True):
+            if grad is None:
+                raise ValueError(
+                    f"the terms of the player {'/'.join(players)!r} expected to reach all that it owns, but "
+                    f"{self.names.get(id(parameter), 'a parameter')} has no gradient; use it in a term or give it no owner."
+                )
+            found.append(grad)
+        return found
+
+    def skip(self, trouble: str, stage: Stage, t: int) -> None:
+        self.at.skipped += 1
+        self.at.caution /= 2
+        if self.at.skipped >= PATIENCE:
+            self.save()
+            raise TrainingError(
+                f"training stopped in stage {stage.name!r} at step {t}: {trouble} was not finite {PATIENCE} times in a row; "
+                "the last good weights are kept; lower lr, set clip, or look for extreme values in the data."
+            )
+
+    def count(self, player: str, values: Mapping[str, float]) -> None:
+        for term, value in values.items():
+            pair = self.at.sums.setdefault(f"{player}/{term}", [0.0, 0])
+            pair[0] += value
+            pair[1] += 1
+
+    def note(self) -> str:
+        return "  ".join(f"{key.rsplit('/', 1)[1]} {total / count:.4g}" for key, (total, count) in self.at.sums.items())
+
+    def close_epoch(self, stage: Stage) -> None:
+        for key, (total, count) in self.at.sums.items():
+            player, term = key.rsplit("/", 1)
+            self.at.history.append(Row(stage.name, self.at.epoch, player, term, total / count))
+        self.at.sums, self.at.step = {}, 0
+        self.at.epoch += 1
+
+    def save_when_due(self, interrupted: Sequence[int] = ()) -> None:
+        if self.checkpoint is not None and (interrupted or time.monotonic() - self.saved >= self.every):
+            self.save()
+        if interrupted:
+            raise KeyboardInterrupt
+
+    def save(self) -> None:
+        """Write weights, optimizers and position as one file; the first process speaks for all."""
+        self.saved = time.monotonic()
+        if self.checkpoint is None or distributed.rank():
+            return
+        tensors = {f"nets/{name}": value for name, value in self.nets.state_dict().items()}
+        for name, optimizer in self.optimizers.items():
+            tensors.update(_optimizer_tensors(optimizer, name))
+        files.write_tensors(self.checkpoint, tensors, {"identity": self.identity, "at": vars(self.at)})
+
+    def restore(self) -> dict[str, Tensor]:
+        """Take weights and position from the checkpoint; return its tensors, for the optimizers."""
+        assert self.checkpoint is not None  # the only caller has just looked
+        tensors, notes = files.read_tensors(self.checkpoint)
+        if notes.get("identity") != self.identity:
+            raise ValueError(
+                f"{self.checkpoint} expected the same method, options and data as the run that wrote it, but they differ; "
+                "repeat them exactly, or start anew without resume."
+            )
+        self.nets.load_state_dict({name[5:]: value for name, value in tensors.items() if name.startswith("nets/")})
+        self.at = Position(**notes["at"])
+        self.at.history = [Row(*row) for row in self.at.history]
+        return tensors
+
+
+@contextmanager
+def _interrupts(held: bool) -> Iterator[list[int]]:
+    """Hold back Ctrl-C until the step is done, where there is a checkpoint to write; yields what has come."""
+    came: list[int] = []
+    if not held or threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def owners(stage: Stage, names: Mapping[int, str]) -> dict[str, list[nn.Parameter]]:
+    """Return each player's parameters; one with two owners, or a player with none, is refused."""
+    owned = {name: player.parameters() for name, player in stage.players.items()}
+    seen: dict[int, str] = {}
+    for player, parameters in owned.items():
+        if not parameters:
+            raise ValueError(f"the player {player!r} of stage {stage.name!r} expected parameters to move, but owns none.")
+        for parameter in parameters:
+            if id(parameter) in seen:
+                raise ValueError(
+                    f"every parameter expected one owner, but {names.get(id(parameter), 'one')} belongs to "
+                    f"{seen[id(parameter)]!r} and {player!r} in stage {stage.name!r}; give it to one and yield its terms to that player."
+                )
+            seen[id(parameter)] = player
+    return owned
+
+
+def _optimizer_tensors(optimizer: torch.optim.Optimizer, player: str) -> dict[str, Tensor]:
+    state = optimizer.state_dict()["state"]
+    return {f"adam/{player}/{i}/{key}": value for i, values in state.items() for key, value in values.items()}
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, player: str, stored: Mapping[str, Tensor]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in stored.items():
+        kind, *rest = name.split("/")
+        if kind == "adam" and rest[0] == player:
+            state.setdefault(int(rest[1]), {})[rest[2]] = value
+    if state:
+        optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
