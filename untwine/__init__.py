@@ -4,8 +4,11 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
+from untwine.data import load
+from untwine.evaluate import Score, evaluate
 from untwine.latents import Latents
 from untwine.methods import PCA, VAE, BetaVAE, ContrastiveVAE, PrincipledVAE, load_method
+from untwine.report import report
 from untwine.samples import Samples
 from untwine.training import TrainingError
 
@@ -17,6 +20,10 @@ __all__ = [
     "Latents",
     "PrincipledVAE",
     "Samples",
+    "Score",
     "TrainingError",
+    "evaluate",
+    "load",
     "load_method",
+    "report",
 ]

@@ -40,9 +40,7 @@ class Latents(Mapping[str, Array]):
             raise ValueError(f"Latents expected the same number of rows in every block, but got {rows}.")
         self._neutral = {name: np.zeros(codes.shape[1], codes.dtype) for name, codes in self._blocks.items()}
         for name, value in (neutral or {}).items():
-            self._neutral[self._known(name)] = np.broadcast_to(
-                np.asarray(value, dtype=self._blocks[name].dtype), self._neutral[name].shape
-            )
+            self._neutral[name] = _neutral(name, value, self._blocks[self._known(name)])
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._blocks:
@@ -62,6 +60,14 @@ class Latents(Mapping[str, Array]):
         if key in blocks:
             return blocks[key]  # type: ignore[no-any-return]
         raise AttributeError(self._unknown(name))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other has the same blocks with the same codes."""
+        if not isinstance(other, Latents):
+            return NotImplemented
+        return self._blocks.keys() == other._blocks.keys() and all(np.array_equal(self[name], other[name]) for name in self)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return (
@@ -126,6 +132,12 @@ class Latents(Mapping[str, Array]):
             raise ValueError(f"interpolate expected at least 2 steps, the two ends, but got {steps}.")
         t = np.linspace(0.0, 1.0, steps)[:, None]
         moving = tuple(self) if part is None else (self._known(part),)
+        for name in moving:
+            if other[other._known(name)].shape != self[name].shape:
+                raise ValueError(
+                    f"interpolate expected {name!r} codes of one width, but got {self[name].shape[1]} "
+                    f"and {other[name].shape[1]}; take both from one method."
+                )
         return self._with(
             {
                 name: ((1 - t) * codes + t * other[name] if name in moving else np.repeat(codes, steps, axis=0)).astype(
@@ -148,7 +160,10 @@ class Latents(Mapping[str, Array]):
 
 
 def _block(name: str, codes: ArrayLike) -> Array:
-    codes = np.array(codes)
+    try:
+        codes = np.array(codes)
+    except ValueError:
+        raise ValueError(f"the block {name!r} expected rows of equal width, but the rows differ in width.") from None
     if codes.ndim != 2 or codes.dtype.kind not in "uif":
         raise ValueError(
             f"the block {name!r} expected numbers of shape (n, width), but got {codes.dtype} of shape {codes.shape}."
@@ -157,3 +172,12 @@ def _block(name: str, codes: ArrayLike) -> Array:
     if not np.isfinite(codes).all():
         raise ValueError(f"the block {name!r} expected finite codes, but got NaN or infinity.")
     return codes
+
+
+def _neutral(name: str, value: ArrayLike, codes: Array) -> Array:
+    value = np.asarray(value, dtype=codes.dtype)
+    if value.shape not in ((), codes.shape[1:]) or not np.isfinite(value).all():
+        raise ValueError(
+            f"the neutral value of {name!r} expected a finite number, or {codes.shape[1]} of them, but got shape {value.shape}."
+        )
+    return np.broadcast_to(value, codes.shape[1:])

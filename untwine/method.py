@@ -70,9 +70,6 @@ class Method(ABC):
     networks: str = "auto"
     width: int | None = None
 
-    if typing.TYPE_CHECKING:  # fitted state, which is no field
-        nets_: Any
-
     name: ClassVar[str]
     needs: ClassVar[Literal["nothing", "groups", "labels"]] = "nothing"
     standardises: ClassVar[bool] = True  # vectors go to the networks with mean 0 and deviation 1 in every column
@@ -393,10 +390,10 @@ class Method(ABC):
         self.shape_, self.own_, self.device_ = shape, sorted(own), _device(self.device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            nets = self.build(shape, own)
+            nets: Any = self.build(shape, own)
         if len(shape) == 1:
             nets["units"] = Units(shape[0])
-        self.nets_ = nets.to(self.device_, self._dtype)
+        self.nets_: Any = nets.to(self.device_, self._dtype)
         if len(shape) == 3:
             self.nets_.to(memory_format=torch.channels_last)
 

@@ -108,7 +108,7 @@ class Samples:
             if block.x.shape[1:] != blocks[0].x.shape[1:] or block.x.dtype != blocks[0].x.dtype:
                 raise ValueError(
                     f"Samples.contrast expected the same kind of rows in every part, but the background has "
-                    f"{_describe(blocks[0].x)} and {name!r} has {_describe(block.x)}; bring them to one shape and one type first."
+                    f"{_describe(blocks[0].x)} and {name!r} has {_describe(block.x)}; bring them to one shape and type."
                 )
         groups = np.concatenate([np.full(len(block), group) for group, block in enumerate(blocks)])
         factor_names = next((block.factor_names for block in blocks if block.factors is not None), ())
@@ -339,13 +339,16 @@ def _as_samples(name: str, part: ArrayLike | Samples) -> Samples:
     if isinstance(part, Samples):
         return part
     try:
-        return Samples(np.asarray(part))
+        return Samples(part)  # type: ignore[arg-type]
     except (ValueError, TypeError) as error:
         raise type(error)(f"{name}: {error}") from None
 
 
 def _is_block(part: object) -> bool:
-    return isinstance(part, Samples) or np.ndim(part) > 1  # type: ignore[arg-type]
+    try:
+        return isinstance(part, Samples) or np.ndim(part) > 1  # type: ignore[arg-type]
+    except ValueError:  # rows of different lengths, which the check of its x will say
+        return True
 
 
 def _describe(x: Array) -> str:

@@ -295,7 +295,7 @@ class _Loop:
             ready.append((players, dict(zip(terms, numbers, strict=False)), parameters, means))
         for players, values_by_term, parameters, means in ready:
             for parameter, grad in zip(parameters, means, strict=True):
-                parameter.grad = grad
+                parameter.grad = _laid_out(grad, parameter)
             for name in players:
                 self.optimizers[name].step()
             for parameter in parameters:
@@ -398,10 +398,15 @@ def owners(stage: Stage, names: Mapping[int, str]) -> dict[str, list[nn.Paramete
             if id(parameter) in seen:
                 raise ValueError(
                     f"every parameter expected one owner, but {names.get(id(parameter), 'one')} belongs to "
-                    f"{seen[id(parameter)]!r} and {player!r} in stage {stage.name!r}; give it to one and yield its terms to that player."
+                    f"{seen[id(parameter)]!r} and {player!r} in stage {stage.name!r}; give it to one of them."
                 )
             seen[id(parameter)] = player
     return owned
+
+
+def _laid_out(value: Tensor, like: Tensor) -> Tensor:
+    """Return the value in the memory layout of its parameter: the fused optimizer walks through memory, not through indices."""
+    return value if value.stride() == like.stride() else torch.empty_like(like).copy_(value)
 
 
 def _optimizer_tensors(optimizer: torch.optim.Optimizer, player: str) -> dict[str, Tensor]:
@@ -411,9 +416,11 @@ def _optimizer_tensors(optimizer: torch.optim.Optimizer, player: str) -> dict[st
 
 def _load_optimizer(optimizer: torch.optim.Optimizer, player: str, stored: Mapping[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
+    parameters = optimizer.param_groups[0]["params"]
     for name, value in stored.items():
         kind, *rest = name.split("/")
         if kind == "adam" and rest[0] == player:
-            state.setdefault(int(rest[1]), {})[rest[2]] = value
+            number, key = int(rest[1]), rest[2]
+            state.setdefault(number, {})[key] = value if key == "step" else _laid_out(value, parameters[number])
     if state:
         optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -1,0 +1,70 @@
+"""Data sets by name, each in its own file, and readers of users' own data."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from untwine.data.folders import read_samples
+from untwine.data.grassy_digits import grassy_digits
+from untwine.data.grassy_mnist import grassy_mnist, grassy_mnist_nonlinear
+from untwine.data.splits import Splits, held_out
+from untwine.data.toy_contrast import toy_contrast
+
+__all__ = ["Splits", "catalogue", "load", "read_samples"]
+
+
+def catalogue() -> dict[str, Callable[..., Splits]]:
+    """Return the data sets by name: functions of keyword options, described by the first line of their docstrings."""
+    return {
+        "grassy_digits": grassy_digits,
+        "grassy_mnist": grassy_mnist,
+        "grassy_mnist_nonlinear": grassy_mnist_nonlinear,
+        "toy_contrast": toy_contrast,
+    }
+
+
+def own_data(path: str | Path, *, size: int | None = None, test: float = 0.2, seed: int = 0) -> Splits:
+    """Your own .npz, .npy or .csv file or folder of pictures, split at random; see `read_samples`."""
+    return held_out(read_samples(path, size=size), test, seed)
+
+
+def load(name: str | Path, **options: Any) -> Splits:
+    """Load a data set of the catalogue, or your own from a path.
+
+    Parameters
+    ----------
+    name
+        Its name, such as "grassy_digits" (`catalogue` has them all); or a path that `read_samples` reads, of which the share
+        `test` (0.2) of each group is kept for the test.
+    **options
+        What the data set lets one choose; always `seed`.
+
+    Returns
+    -------
+    splits
+        `splits.train` and `splits.test`; nothing in the test part was seen in training.
+
+    Examples
+    --------
+    >>> load("toy_contrast", n_target=50, n_background=30, n_common=1, n_salient=1).train
+    Samples(80 vectors of 20: background 30, target 50; factors common 0, salient 0)
+    """
+    known = catalogue()
+    if isinstance(name, str | Path) and name not in known and Path(name).expanduser().exists():
+        known[str(name)] = partial(own_data, name)
+        name = str(name)
+    if not isinstance(name, str) or name not in known:
+        close = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"choose one of {', '.join(known)}."
+        raise ValueError(f"load expected the name of a data set, but there is none called {name!r} and no such path; {hint}")
+    defaults = {option: p.default for option, p in inspect.signature(known[name]).parameters.items()}
+    for option in options:
+        if option not in defaults:
+            choices = ", ".join(f"{key}={value!r}" for key, value in defaults.items())
+            raise ValueError(f"{name} has no option {option!r}; it takes {choices}.")
+    return known[name](**options)

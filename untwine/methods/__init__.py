@@ -18,6 +18,8 @@ from untwine.methods.pca import PCA
 from untwine.methods.principled_vae import PrincipledVAE
 from untwine.methods.vae import VAE
 
+__all__ = ["METHODS", "PCA", "VAE", "BetaVAE", "ContrastiveVAE", "PrincipledVAE", "find_method", "load_method"]
+
 METHODS: Mapping[str, type[Method]] = {
     method.name: method
     for method in (PrincipledVAE, ContrastiveVAE, VAE, BetaVAE, PCA)  # the first is the default

@@ -1,0 +1,11 @@
+"""Pictures of what came apart: functions of blocks and arrays that return a matplotlib Figure."""
+
+from __future__ import annotations
+
+from untwine.plots.bars import scores_bars
+from untwine.plots.curves import curves, terms
+from untwine.plots.pictures import interpolation, picture_rows, swap_grid
+from untwine.plots.planes import plane
+from untwine.plots.profiles import profiles
+
+__all__ = ["curves", "interpolation", "picture_rows", "plane", "profiles", "scores_bars", "swap_grid", "terms"]

@@ -1,0 +1,120 @@
+"""Killed at any moment and resumed, a run ends with the bits of one that was not."""
+
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import time
+
+import pytest
+from small import NAMES, small, vectors
+
+import untwine as un
+
+FILES = ("weights.safetensors", "history.csv")
+
+
+def run(name, out):
+    import torch
+
+    torch.set_num_threads(1)
+    small(name, epochs=60).fit(vectors(), out=out, resume=True, every=0)
+
+
+@pytest.fixture(scope="module")
+def start():
+    """Start a fit in a process of its own, from a server that has done all imports but no work."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["untwine", "small", "sklearn.decomposition", "scipy.optimize"])
+
+    def go(name, out):
+        process = context.Process(target=run, args=(name, out))
+        process.start()
+        return process
+
+    return go
+
+
+def survive(start, name, folder, kills):
+    start(name, folder / "warm").join()
+    began = time.monotonic()
+    process = start(name, folder / "whole")
+    process.join()
+    assert process.exitcode == 0
+    lasts = time.monotonic() - began
+    chance, done, finished = random.Random(name), 0, 0
+    while done < kills or not finished:
+        process = start(name, folder / "killed")
+        if done < kills:
+            process.join(chance.uniform(0, lasts / 3))
+            if process.is_alive():
+                os.kill(process.pid, signal.SIGKILL)
+        process.join()
+        if process.exitcode == -signal.SIGKILL:
+            done += 1
+            continue
+        assert process.exitcode == 0
+        finished += 1
+        for file in FILES:
+            assert (folder / "killed" / file).read_bytes() == (folder / "whole" / file).read_bytes(), (file, done)
+        un.load_method(folder / "killed")
+        if done < kills:
+            shutil.rmtree(folder / "killed")
+    return done
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_killed_and_resumed_run_has_the_same_bits(start, name, tmp_path):
+    assert survive(start, name, tmp_path, kills=2) == 2
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", NAMES)
+def test_killed_twenty_times(start, name, tmp_path):
+    assert survive(start, name, tmp_path, kills=20) == 20
+
+
+def test_resume_refuses_another_configuration_or_other_data(tmp_path):
+    data, out = vectors(), tmp_path / "run"
+    _stop_early(small("vae"), data, out)
+    with pytest.raises(ValueError, match="expected the same method, options and data"):
+        small("vae", lr=0.5).fit(data, out=out, resume=True)
+    with pytest.raises(ValueError, match="expected the same method, options and data"):
+        small("vae").fit(vectors(seed=1), out=out, resume=True)
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
+    data, out = vectors(), tmp_path / "run"
+    _stop_early(small("vae"), data, out)
+    file = out / "checkpoint.safetensors"
+    file.write_bytes(file.read_bytes()[:-7])
+    with pytest.raises(ValueError, match="truncated or damaged"):
+        small("vae").fit(data, out=out, resume=True)
+
+
+def test_ctrl_c_is_held_until_the_step_is_done_and_nothing_is_lost(tmp_path):
+    data = vectors()
+    whole = small("contrastive_vae", epochs=3).fit(data)
+    _stop_early(small("contrastive_vae", epochs=3), data, tmp_path / "run", every=1e9)
+    again = small("contrastive_vae", epochs=3).fit(data, out=tmp_path / "run", resume=True)
+    assert again.history_ == whole.history_
+    assert (again.transform(data.x) == whole.transform(data.x)).all()
+
+
+def _stop_early(method, data, out, every=0.0):
+    """Interrupt in the middle of the fifth step."""
+    steps = []
+    inner = method.step
+
+    def step(batch, t):
+        moves = inner(batch, t)
+        yield next(moves)
+        steps.append(t)
+        if len(steps) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        yield from moves
+
+    method.step = step
+    with pytest.raises(KeyboardInterrupt):
+        method.fit(data, out=out, every=every)

@@ -1,0 +1,99 @@
+"""Two processes with half the batch each take the step of one: every method, in double precision."""
+
+import os
+import socket
+
+import pytest
+import torch
+from small import DATA, TRAINED, small
+from torch import multiprocessing
+
+from untwine import distributed
+from untwine.networks.norm import BatchNorm
+
+CASES = [
+    (name, kind, nets)
+    for name in TRAINED
+    for kind, nets in (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
+]
+
+
+def fitted(name, kind, nets):
+    # 11 steps of an even batch; enough for running statistics and for Adam's memory to matter.
+    method = small(name, networks=nets, precision="float64", epochs=3, batch=12)
+    return method.fit(DATA[kind]())
+
+
+def worker(rank, port, folder):
+    torch.set_num_threads(1)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank))
+    with distributed.launched():
+        assert distributed.world() == 2
+        for case in CASES:
+            method = fitted(*case)
+            torch.save(_state(method), _file(folder, case, rank))
+        torch.save(_pieces(rank), folder / f"pieces-{rank}.pt")
+
+
+def _state(method):
+    return {**method.nets_.state_dict(), "history": torch.tensor([row.value for row in method.history_], dtype=torch.float64)}
+
+
+def _file(folder, case, rank):
+    return folder / f"{'-'.join(case)}-{rank}.pt"
+
+
+def _pieces(rank):
+    """Gather, total and batch norm alone, forward and backward, on the halves of one fixed batch."""
+    torch.manual_seed(0)
+    whole, weight = torch.randn(6, 4, dtype=torch.float64), torch.randn(6, 4, dtype=torch.float64)
+    rows = distributed.share(6)
+    out = {}
+    for name, function in {
+        "gather": lambda x: (distributed.gather(x) * weight).sin().sum(),
+        "total": lambda x: (distributed.total(x.sum(0)) ** 3).sum(),
+    }.items():
+        x = whole[rows].clone().requires_grad_()
+        value = function(x)
+        (grad,) = torch.autograd.grad(value, x)
+        out[name] = (value.detach(), grad)
+    norm = BatchNorm(4).double()
+    x = whole[rows].clone().requires_grad_()
+    value = (norm(x) * weight[rows]).sin().sum()
+    grads = torch.autograd.grad(value, [x, norm.weight])
+    out["norm"] = (value.detach(), *grads, norm.running_mean, norm.running_var)
+    return out
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("two")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    multiprocessing.spawn(worker, (port, folder), nprocs=2)
+    return folder
+
+
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_two_processes_take_the_step_of_one(folder, case):
+    alone = fitted(*case)
+    both = [torch.load(_file(folder, case, rank), weights_only=True) for rank in (0, 1)]
+    for key, value in _state(alone).items():
+        assert torch.equal(both[0][key], both[1][key]), key
+        torch.testing.assert_close(both[0][key], value, atol=1e-10, rtol=1e-10)
+
+
+def test_the_pieces_have_the_gradient_of_one_process(folder):
+    alone = _pieces(0)
+    parts = [torch.load(folder / f"pieces-{rank}.pt", weights_only=True) for rank in (0, 1)]
+    for name in ("gather", "total"):
+        # Both processes compute the same whole loss; the loop takes the mean of two gradients that are each twice too large.
+        torch.testing.assert_close(parts[0][name][0], alone[name][0])
+        torch.testing.assert_close(torch.cat([part[name][1] for part in parts]) / 2, alone[name][1])
+    value, grad, weight, mean, var = alone["norm"]
+    torch.testing.assert_close(parts[0]["norm"][0] + parts[1]["norm"][0], value)
+    torch.testing.assert_close(torch.cat([part["norm"][1] for part in parts]), grad)
+    torch.testing.assert_close(parts[0]["norm"][2] + parts[1]["norm"][2], weight)
+    torch.testing.assert_close(parts[0]["norm"][3], mean)
+    torch.testing.assert_close(parts[1]["norm"][4], var)

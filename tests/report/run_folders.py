@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ABOUT: dict[str, Any] = {
+    "format_version": 1,
+    "method": "principled_vae",
+    "params": {"n_common": 4, "n_salient": 2, "lr": 0.001, "clip": None, "networks": "conv"},
+    "shape": [3, 8, 8],
+    "blocks": {"common": 4, "salient": 2},
+    "data": {"name": "grassy_digits", "options": {"size": 8}, "fingerprint": "abc123"},
+    "versions": {"untwine": "0.1.0", "python": "3.11.2"},
+    "seconds": {"fit": 12.5},
+    "weights_sha256": "feed",
+}
+ONE_BLOCK = {**ABOUT, "method": "pca", "params": {"n_latent": 6}, "blocks": {"z": 6}}
+TERMS = ("reconstruction", "kl_common", "kl_salient")
+
+
+def score(value: float, direction: str = "higher", width: float = 0.02, n: int = 500) -> dict[str, Any]:
+    return {"value": value, "low": value - width, "high": value + width, "n": n, "seconds": 0.1, "direction": direction}
+
+
+def scores(salient: float = 0.91, common: float = 0.13) -> dict[str, Any]:
+    return {
+        "probe.common": score(common, "lower"),
+        "probe.salient": score(salient, "higher"),
+        "factors.common": score(0.8765, "higher"),
+        "factors.salient": score(0.0432, "lower"),
+        "reconstruction.x": score(0.00421, "lower", 0.0001),
+    }
+
+
+def gallery(pictures: bool = True, blocks: tuple[str, ...] = ("common", "salient")) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    shape = (3, 8, 8) if pictures else (5,)
+    names = ["originals", "reconstructions"]
+    if pictures and "salient" in blocks:
+        names += ["only_common", "only_salient", "background_originals", "background_reconstructions"]
+    arrays: dict[str, Any] = {name: rng.random((4, *shape), dtype=np.float32) for name in names}
+    if pictures and "salient" in blocks:
+        arrays |= {name: rng.random((3, *shape), dtype=np.float32) for name in ("swap_common", "swap_salient")}
+        arrays |= {name: rng.random((3, 3, *shape), dtype=np.float32) for name in ("swap_grid", "interpolation")}
+    arrays |= {f"plane_{block}": rng.normal(size=(60, 2)) for block in blocks}
+    labels = np.r_[np.arange(40) % 10, np.full(20, -1)]
+    arrays |= {"plane_labels": labels, "plane_groups": np.r_[np.ones(40, int), np.zeros(20, int)]}
+    return arrays | {"label_names": np.array(list("0123456789")), "group_names": np.array(["background", "target"])}
+
+
+class Folder:
+    """Writes run folders by hand."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def write(
+        self, name: str = "demo", about: Any = ABOUT, scores: Any = None, gallery: Any = None, history: Any = None
+    ) -> Path:
+        path = self.root / name
+        path.mkdir(parents=True)
+        (path / "method.json").write_text(json.dumps(about))
+        if scores is not None:
+            (path / "scores.json").write_text(json.dumps(scores))
+        if gallery is not None:
+            np.savez(path / "gallery.npz", **gallery)
+        if history is not None:
+            lines = ["stage,epoch,player,term,value", *(",".join(map(str, row)) for row in history)]
+            (path / "history.csv").write_text("\n".join(lines) + "\n")
+        return path
+
+    def full(self, name: str = "demo", **changes: Any) -> Path:
+        history = [("fit", epoch, "vae", term, 10.0 / (epoch + 1)) for epoch in range(5) for term in TERMS]
+        return self.write(name, **{"scores": scores(), "gallery": gallery(), "history": history, **changes})

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+from run_folders import ABOUT, ONE_BLOCK, TERMS, gallery, score, scores
+
+from untwine.report import report
+
+VOID = {"img", "meta", "br"}
+HEADINGS = [
+    "Scores",
+    "Each part alone",
+    "Originals and reconstructions",
+    "Swaps",
+    "Between four salient parts",
+    "The codes in a plane",
+    "Training",
+    "Configuration",
+    "How to repeat it",
+]
+HOSTILE = "<script>alert('$x_&\"')</script>"
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every tag that opens must close in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.headings, self.ids = [], [], [], set()
+        self.text, self.styles = "", ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        assert len(dict(attrs)) == len(attrs)
+        self.tags.append((tag, dict(attrs)))
+        if "id" in dict(attrs):
+            assert dict(attrs)["id"] not in self.ids
+            self.ids.add(dict(attrs)["id"])
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("h1", "h2", "h3", "h4"):
+            self.headings.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" in self.open:
+            self.styles += data
+            return
+        self.text += data
+        if any(tag in ("h1", "h2", "h3", "h4") for tag in self.open):
+            self.headings[-1] += data
+
+
+def read(runs, tmp_path):
+    out = tmp_path / "page.html"
+    assert report(runs, out) == out
+    page = Page(out.read_text(encoding="utf-8"))
+    asks_for_nothing(page)
+    return page
+
+
+def asks_for_nothing(page):
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "iframe", "object", "embed", "base", "form"}
+    for _, attributes in page.tags:
+        for name, value in attributes.items():
+            if name in ("src", "srcset", "data", "action", "poster"):
+                assert value.startswith("data:image/png;base64,")
+            if name == "href":
+                assert value.startswith("#")
+                assert value[1:] in page.ids
+            assert not name.startswith("on")
+    assert "url(" not in page.styles
+    assert "@import" not in page.styles
+
+
+def test_a_full_run_has_every_section_and_loads_nothing(folder, tmp_path):
+    page = read(folder.full(), tmp_path)
+    assert page.headings == ["demo", "What came apart", *HEADINGS]
+    assert "untwine evaluate" not in page.text.split("How to repeat it")[0]
+    images = [attributes for tag, attributes in page.tags if tag == "img"]
+    # two bars, four sheets of pictures, two planes, a curve for every term
+    assert len(images) == 2 + 4 + 2 + len(TERMS)
+    assert all(image["alt"] for image in images)
+    for image in images:
+        assert base64.b64decode(image["src"].partition(",")[2]).startswith(b"\x89PNG")
+    for term in TERMS:
+        assert any(image["alt"].startswith(f"vae: {term}, from 10.0 to 2.000") for image in images)
+
+
+def test_scores_are_those_of_the_file(folder, tmp_path):
+    page = read(folder.full(), tmp_path)
+    text = " ".join(page.text.split())
+    for shown in ("0.910 ↑", "0.130 ↓", "0.876 ↑", "0.043 ↓", "0.00421 ↓", "0.890 to 0.930, n = 500"):
+        assert shown in text
+    assert "Salient part: label probe 0.91, common part: 0.13 (chance 0.10)" in text
+    assert "The parts came apart" in text
+
+
+def test_a_page_shows_the_settings_and_how_to_repeat_them(folder, tmp_path):
+    path = folder.full()
+    text = read(path, tmp_path).text
+    command = text.partition("On the command line:")[2].partition("In Python:")[0].replace("\\\n    ", "")
+    expected = (
+        "untwine fit principled_vae --data grassy_digits --data-set size=8 --set n_common=4 --set n_salient=2 --set lr=0.001"
+    )
+    assert expected in command
+    assert f"--set clip=null --set networks=conv --out {path}\nuntwine evaluate {path}" in command
+    assert "data = un.load('grassy_digits', size=8)" in text
+    assert "n_common=4, n_salient=2, lr=0.001, clip=None, networks='conv'," in text
+    for setting in ("fingerprint", "abc123", "3.11.2", "feed", "[3, 8, 8]"):
+        assert setting in text
+
+
+def test_python_lines_are_python(folder, tmp_path):
+    text = read(folder.full(about={**ABOUT, "data": {}, "own_networks": ["encoder"]}), tmp_path).text
+    lines = text.partition("In Python:")[2].partition("Made by untwine")[0].strip()
+    compile(lines, "lines", "exec")
+    assert "networks=networks" in lines
+    assert "un.load(" not in lines
+
+
+def test_what_is_missing_is_said_with_the_command_that_makes_it(folder, tmp_path):
+    path = folder.write(about={"format_version": 1, "method": "principled_vae"})
+    page = read(path, tmp_path)
+    assert page.headings == ["demo", "What came apart", *HEADINGS]
+    assert page.text.count(f"untwine evaluate {path}") == 8
+    assert "no history.csv" in page.text
+    assert not [tag for tag, _ in page.tags if tag == "img"]
+
+
+def test_vectors_have_lines_instead_of_pictures(folder, tmp_path):
+    page = read(folder.full(gallery=gallery(pictures=False)), tmp_path)
+    images = [attributes["alt"] for tag, attributes in page.tags if tag == "img"]
+    assert any("lines over the features" in alt for alt in images)
+    assert page.text.count("these are vectors") == 3
+
+
+def test_a_baseline_inside_a_run_stands_beside_it(folder, tmp_path):
+    path = folder.full()
+    folder.full(
+        "demo/pca",
+        about=ONE_BLOCK,
+        scores={"probe.z": score(0.777), "reconstruction.x": score(0.5, "lower")},
+        gallery=gallery(blocks=("z",)),
+        history=[],
+    )
+    page = read(path, tmp_path)
+    assert "demo/pca" in page.headings
+    assert "All runs" not in page.headings
+    own, _, baseline = page.text.partition("How to repeat it")
+    assert "0.777" in own
+    assert "there is nothing to take apart" in baseline
+    assert "Swaps" not in baseline
+    alts = [attributes["alt"] for tag, attributes in page.tags if tag == "img"]
+    assert any("salient 0.910, pca: z 0.777" in alt for alt in alts)
+    spans = [
+        attributes.get("colspan") for tag, attributes in page.tags if tag == "th" and attributes.get("scope") == "colgroup"
+    ]
+    assert spans == ["2", "1"]
+
+
+def test_several_runs_share_a_table_and_contents(folder, tmp_path):
+    folder.full("a")
+    folder.full("b", scores=scores(salient=0.2, common=0.3))
+    folder.write("c")
+    page = read(folder.root, tmp_path)
+    assert page.headings[:2] == ["3 runs", "All runs"]
+    links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
+    assert links == ["#run-1", "#run-2", "#run-3"] * 2
+    assert re.search(r"b \(principled_vae\): the parts did not come apart", page.text)
+
+
+def test_stages_are_drawn_apart(folder, tmp_path):
+    history = [(stage, epoch, "p", "loss", 1.0) for stage in ("codes", "encoders") for epoch in range(3)]
+    page = read(folder.full(history=history), tmp_path)
+    assert [heading for heading in page.headings if heading.startswith("Stage")] == ["Stage codes", "Stage encoders"]
+
+
+def test_hostile_names_are_text(folder, tmp_path):
+    drawn = {**gallery(), "label_names": np.array([HOSTILE] + [f"_$\\frac{i}$" for i in range(9)])}
+    about = {
+        **ABOUT,
+        "method": HOSTILE,
+        "params": {HOSTILE: HOSTILE, "b": [HOSTILE]},
+        "data": {"name": HOSTILE, "options": {"a": HOSTILE}},
+        "blocks": {HOSTILE: 1, "salient": 2},
+        "versions": {HOSTILE: HOSTILE},
+    }
+    marks = {f"probe.{HOSTILE}": score(0.2, "lower"), "probe.salient": score(0.9), f"{HOSTILE}.salient": score(0.1, HOSTILE)}
+    history = [('"<b>$fit$"', epoch, '"<i>"', "$a_{$", 1.0) for epoch in range(3)]
+    page = read(folder.full("a <b>&", about=about, scores=marks, gallery=drawn, history=history), tmp_path)
+    assert page.headings[0] == "a <b>&"
+    assert page.text.count(HOSTILE) > 8
+    assert not [tag for tag, _ in page.tags if tag in ("script", "b_", "i")]
+
+
+def test_numbers_that_are_not_there_are_said(folder, tmp_path):
+    marks = {"probe.salient": {"value": None}, "probe.common": {"value": float("nan"), "direction": "lower"}}
+    page = read(folder.full(scores=marks), tmp_path)
+    assert page.text.count("n/a") == 2
+    assert "No score says whether the parts came apart" in page.text
+
+
+def test_the_page_is_the_same_every_time(folder, tmp_path):
+    path = folder.full()
+    report(path, tmp_path / "a.html")
+    report(path, tmp_path / "b.html")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_older_scores_without_extras_still_show(folder, tmp_path):
+    path = folder.full(scores={"probe.salient": {"value": 0.5}, "novel": {"value": 123456.7}})
+    text = read(path, tmp_path).text
+    assert "1.2e+05" in text
+    assert json.loads((path / "scores.json").read_text())["novel"]["value"] == 123456.7

@@ -1,0 +1,215 @@
+import numpy as np
+import pytest
+
+from untwine import Samples
+
+RNG = np.random.default_rng(0)
+PICTURES = RNG.integers(0, 256, (6, 3, 9, 12), dtype=np.uint8)
+
+
+def test_x_is_kept_as_single_precision_or_bytes_and_inputs_stay_unchanged():
+    vectors = RNG.normal(size=(4, 3))
+    before = vectors.copy()
+    samples = Samples(vectors)
+    assert samples.x.dtype == np.float32
+    np.testing.assert_array_equal(samples.x, before.astype(np.float32))
+    np.testing.assert_array_equal(vectors, before)
+    assert not samples.is_image
+    assert Samples(PICTURES).x.dtype == np.uint8
+    assert Samples(PICTURES).is_image
+    assert Samples(PICTURES / 255).x.dtype == np.float32
+    assert Samples(PICTURES).shape == (3, 9, 12)
+    np.testing.assert_array_equal(Samples([[True, False], [False, False]]).x, [[1, 0], [0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("x", "sentence"),
+    [
+        (np.zeros((0, 3)), "at least one row and one column"),
+        (np.zeros((3, 0)), "at least one row and one column"),
+        (np.zeros(3), "shape \\(3,\\); reshape it"),
+        (np.zeros((3, 8, 8)), "add a channel axis"),
+        ([[1.0, np.nan], [0.0, 1.0]], "1 of 2 rows hold NaN or infinity"),
+        ([[1.0, np.inf], [-np.inf, 1.0]], "2 of 2 rows hold NaN or infinity"),
+        ([[1.0], [1.0, 2.0]], "rows differ in length"),
+        ([[1e31]], "rescale the columns"),
+        (np.zeros((2, 3, 7, 8), np.uint8), "sides from 8 to 128"),
+        (np.zeros((2, 3, 8, 129), np.uint8), "resize them"),
+        (np.zeros((2, 32, 32, 3), np.uint8), "np.moveaxis"),
+        (np.zeros((2, 5, 8, 8), np.uint8), "1 to 4 channels"),
+        (np.full((2, 1, 8, 8), 1.5), "floats in \\[0, 1\\], but got float64 from 1.5 to 1.5"),
+        (np.full((2, 1, 8, 8), 200), "astype\\('uint8'\\)"),
+        (np.full((2, 1, 8, 8), -0.1), "rescale"),
+    ],
+)
+def test_bad_rows_get_their_sentence(x, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Samples(x)
+
+
+@pytest.mark.parametrize("x", [[["a", "b"]], np.array([[{}]]), np.array([[1j]]), np.array([["2020-01-01"]], "datetime64[D]")])
+def test_what_is_not_a_number_is_refused(x):
+    with pytest.raises(TypeError, match=r"x expected numbers, but got an array of (strings|objects|complex numbers|dates)"):
+        Samples(x)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"groups": [0, 1]}, "groups expected one value for each of the 3 rows"),
+        ({"groups": [0, 1, -1]}, "groups expected numbers from 0 up, but got -1"),
+        ({"groups": [0, 1, 0.5]}, "groups expected whole numbers"),
+        ({"groups": [0, 1, np.nan]}, "groups expected whole numbers"),
+        ({"groups": ["a", "b", "c"]}, "groups expected whole numbers"),
+        ({"groups": [0, 1, 2_000_000]}, "counted from 0"),
+        ({"groups": [0, 1, 2], "group_names": ("a", "b")}, "group_names expected 3 different names"),
+        ({"groups": [0, 1, 1], "group_names": ("a", "a")}, "group_names expected 2 different names"),
+        ({"labels": [0, -2, 1]}, "labels expected numbers from -1 up"),
+        ({"labels": [-1, -1, -1]}, "every label is -1"),
+        ({"labels": ["a", "b"]}, "labels expected one value for each of the 3 rows"),
+        ({"labels": ["a", "b", "b"], "label_names": ("a", "b")}, "drop label_names"),
+        ({"labels": np.array(["a", 1, None], object)}, "labels expected whole numbers"),
+        ({"factors": np.zeros((2, 1))}, "factors expected shape \\(3, k\\)"),
+        ({"factors": np.zeros((3, 0))}, "factors expected shape \\(3, k\\)"),
+        ({"factors": [0, 1, np.inf]}, "got infinities"),
+        ({"factors": np.zeros((3, 2)), "factor_names": ("a",)}, "factor_names expected 2 different names"),
+    ],
+)
+def test_bad_columns_get_their_sentence(columns, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Samples(np.zeros((3, 2)), **columns)
+
+
+def test_columns_of_the_wrong_type_get_their_sentence():
+    with pytest.raises(TypeError, match="factors expected numbers, but got strings"):
+        Samples(np.zeros((2, 2)), factors=["a", "b"])
+    with pytest.raises(TypeError, match="wrap it in a tuple"):
+        Samples(np.zeros((2, 2)), groups=[0, 1], group_names="ab")
+
+
+@pytest.mark.parametrize("kind", [str, bytes, object])
+def test_string_labels_name_themselves(kind):
+    labels = np.array(["cat", "ant", "cat"]).astype("S" if kind is bytes else kind)
+    samples = Samples(np.zeros((3, 2)), labels=labels)
+    assert samples.label_names == ("ant", "cat")
+    np.testing.assert_array_equal(samples.labels, [1, 0, 1])
+
+
+def test_groups_may_be_truth_values():
+    samples = Samples(np.zeros((3, 2)), groups=np.array([False, True, True]))
+    np.testing.assert_array_equal(samples.groups, [0, 1, 1])
+    assert len(samples.target) == 2
+
+
+def test_one_factor_becomes_a_column_and_names_are_numbered():
+    samples = Samples(np.zeros((3, 2)), factors=[1, 2, 3], groups=[0, 1, 2], labels=[0, 2, -1])
+    assert samples.factors.shape == (3, 1)
+    assert samples.factor_names == ("factor 0",)
+    assert samples.group_names == ("background", "target 1", "target 2")
+    assert samples.label_names == ("0", "1", "2")
+
+
+def test_an_index_keeps_rows_and_columns_together():
+    x = np.arange(12.0).reshape(6, 2)
+    groups, factors = [0, 1, 1, 0, 1, 0], np.arange(6)
+    samples = Samples(x, groups=groups, labels=[0, 1, 2, 0, 1, 2], factors=factors)
+    for index in (slice(1, 4), [1, 2, 3], np.array([False, True, True, True, False, False])):
+        part = samples[index]
+        np.testing.assert_array_equal(part.x, x[1:4])
+        np.testing.assert_array_equal(part.groups, [1, 1, 0])
+        np.testing.assert_array_equal(part.labels, [1, 2, 0])
+        np.testing.assert_array_equal(part.factors[:, 0], [1, 2, 3])
+        assert part.label_names == samples.label_names
+    np.testing.assert_array_equal(samples[-1].x, x[5:])
+    np.testing.assert_array_equal(samples.target.factors[:, 0], [1, 2, 4])
+    np.testing.assert_array_equal(samples.background.factors[:, 0], [0, 3, 5])
+    with pytest.raises(ValueError, match="chose none of 6"):
+        samples[[]]
+    with pytest.raises(IndexError):
+        samples[6]
+
+
+def test_one_sided_or_missing_groups_get_their_sentence():
+    with pytest.raises(ValueError, match="have no groups"):
+        _ = Samples(np.zeros((2, 2))).target
+    with pytest.raises(ValueError, match="have no background, for all 2 rows"):
+        _ = Samples(np.zeros((2, 2)), groups=[1, 1]).background
+    with pytest.raises(ValueError, match="have no target, for all 2 rows"):
+        _ = Samples(np.zeros((2, 2)), groups=[0, 0]).target
+
+
+def test_contrast_puts_the_background_first_and_fills_what_is_unknown():
+    target = Samples(np.ones((3, 2)), labels=["b", "a", "b"], factors=[[1], [2], [3]], factor_names=("age",))
+    data = Samples.contrast(target=target, background=np.zeros((2, 2)))
+    np.testing.assert_array_equal(data.groups, [0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(data.labels, [-1, -1, 1, 0, 1])
+    np.testing.assert_array_equal(data.factors[:, 0], [np.nan, np.nan, 1, 2, 3])
+    assert (data.label_names, data.factor_names) == (("a", "b"), ("age",))
+    np.testing.assert_array_equal(data.target.labels, [1, 0, 1])
+    np.testing.assert_array_equal(data.background.labels, [-1, -1])
+    assert data.background.label_names == ("a", "b")
+
+
+def test_contrast_joins_labels_by_name():
+    target = Samples(np.ones((2, 2)), labels=["x", "y"])
+    background = Samples(np.zeros((2, 2)), labels=["y", "z"])
+    data = Samples.contrast(target=target, background=background)
+    assert [data.label_names[label] for label in data.labels] == ["y", "z", "x", "y"]
+
+
+@pytest.mark.parametrize("many", [[np.ones((3, 2)), np.full((1, 2), 2.0)], {"a": np.ones((3, 2)), "b": np.full((1, 2), 2.0)}])
+def test_several_targets_stay_apart(many):
+    data = Samples.contrast(target=many, background=np.zeros((2, 2)))
+    np.testing.assert_array_equal(data.groups, [0, 0, 1, 1, 1, 2])
+    np.testing.assert_array_equal(data.x[:, 0], data.groups)
+    assert len(data.target) == 4
+    assert data.group_names[1:] == (tuple(many) if isinstance(many, dict) else ("target 1", "target 2"))
+
+
+def test_a_target_given_as_nested_lists_is_one_target():
+    data = Samples.contrast(target=[[1, 2], [3, 4]], background=[[0, 0]])
+    assert data.group_names == ("background", "target")
+    np.testing.assert_array_equal(data.x, [[0, 0], [1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("target", "background", "sentence"),
+    [
+        ({}, np.zeros((2, 2)), "at least one target"),
+        ({"background": np.zeros((2, 2))}, np.zeros((2, 2)), "another name"),
+        (np.zeros((2, 3)), np.zeros((2, 2)), "vectors of 2 and 'target' has vectors of 3"),
+        (PICTURES / 255, PICTURES, "uint8.*float32"),
+        ([[[1, 2], [3]]], np.zeros((2, 2)), "^target 1: x expected rows of equal length"),
+        ([[np.nan, 0]], np.zeros((2, 2)), "^target: x expected finite"),
+        (np.zeros((2, 2)), np.zeros((0, 2)), "^background: x expected at least one row"),
+        (
+            Samples(np.zeros((1, 2)), factors=[[1]], factor_names=("a",)),
+            Samples(np.zeros((1, 2)), factors=[[1]], factor_names=("b",)),
+            "same factors in every part",
+        ),
+    ],
+)
+def test_bad_contrasts_get_their_sentence(target, background, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Samples.contrast(target=target, background=background)
+
+
+def test_the_fingerprint_follows_every_value_and_column():
+    x = RNG.normal(size=(4, 3))
+    base = Samples(x, groups=[0, 0, 1, 1])
+    assert base.fingerprint() == Samples(x.copy(), groups=[0, 0, 1, 1]).fingerprint()
+    changed = x.copy()
+    changed[3, 2] += 1
+    others = [
+        Samples(changed, groups=[0, 0, 1, 1]),
+        Samples(x, groups=[0, 1, 1, 1]),
+        Samples(x),
+        Samples(x, labels=[0, 0, 1, 1]),
+    ]
+    others += [Samples(x.reshape(2, 6)), base[::-1], Samples(x, groups=[0, 0, 1, 1], factors=x)]
+    assert len({base.fingerprint(), *(other.fingerprint() for other in others)}) == 8
+
+
+def test_repr_tells_what_is_there():
+    text = repr(Samples(PICTURES, groups=[0, 0, 1, 1, 1, 2], labels=[0, 1, 2, 0, 1, 2], factors=np.zeros((6, 1))))
+    assert text == ("Samples(6 pictures of 3x9x12 (uint8): background 2, target 1 3, target 2 1; 3 classes; factors factor 0)")

@@ -1,0 +1,38 @@
+"""What a data set is made of: a training and a test part that share no original sample."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from untwine.data.options import real, whole
+from untwine.samples import Samples
+
+
+class Splits(NamedTuple):
+    """The training and the test part of a data set.
+
+    Parameters
+    ----------
+    train
+        What a method may learn from.
+    test
+        What it is scored on; nothing in it was seen in training.
+    """
+
+    train: Samples
+    test: Samples
+
+
+def held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
+    """Split rows at random, keeping the share `test` of each group (at least one row) for the test."""
+    share, chance = real("test", test, 0.01, 0.9), np.random.default_rng(whole("seed", seed, 0))
+    groups = np.zeros(len(samples), dtype=int) if samples.groups is None else samples.groups
+    kept = np.zeros(len(samples), dtype=bool)
+    for group in np.unique(groups):
+        rows = chance.permutation(np.flatnonzero(groups == group))
+        kept[rows[: max(1, round(share * len(rows)))]] = True
+    if kept.all():
+        raise ValueError(f"a split expected at least 2 rows, to keep one for the test, but got {len(samples)}.")
+    return Splits(samples[~kept], samples[kept])

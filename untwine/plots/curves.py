@@ -1,0 +1,84 @@
+"""How every term of an objective went while training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untwine.plots.ink import BLOCKS, INK, RULE, open_frame, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+Term = tuple[str, str, str]
+
+COLUMNS = 3
+
+
+def terms(history: Iterable[Mapping[str, Any]]) -> dict[Term, tuple[Array, Array]]:
+    """Sort the rows of a history into (stage, player, term) -> (epochs, values), in the order of their first appearance."""
+    sorted_rows: dict[Term, list[tuple[float, float]]] = {}
+    for row in history:
+        try:
+            key = (str(row["stage"]), str(row["player"]), str(row["term"]))
+            point = (float(row["epoch"]), float(row["value"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"A history expected rows with stage, epoch, player, term and value, but got {dict(row)!r}; fit the run again."
+            ) from error
+        sorted_rows.setdefault(key, []).append(point)
+    curves_by_term = {}
+    for key, points in sorted_rows.items():
+        epochs, values = np.array(points, dtype=float).T
+        order = np.argsort(epochs, kind="stable")
+        curves_by_term[key] = (epochs[order], values[order])
+    return curves_by_term
+
+
+def curves(history: Iterable[Mapping[str, Any]]) -> Figure:
+    """Draw a small panel for every term, per stage and player, titled "player: term".
+
+    Parameters
+    ----------
+    history
+        Rows with stage, epoch, player, term and value, such as those of a run's history.csv.
+    """
+    from matplotlib.figure import Figure
+
+    lines = terms(history)
+    if not lines:
+        raise ValueError("curves expected at least one row of history, but got none; fit a method that trains first.")
+    stages = {stage for stage, _, _ in lines}
+    columns = min(COLUMNS, len(lines))
+    rows = -(-len(lines) // columns)
+    figure = Figure(figsize=(3.5 * columns, 2.35 * rows), layout="constrained")
+    for i, ((stage, player, term), (epochs, values)) in enumerate(lines.items()):
+        axes = figure.add_subplot(rows, columns, i + 1)
+        _line(axes, epochs, values)
+        title = f"{player}: {term}" if len(stages) == 1 else f"{stage} · {player}: {term}"
+        axes.set_title(plain(title, 40), fontsize=11, color=INK, loc="left")
+    return figure
+
+
+def _line(axes: Axes, epochs: Array, values: Array) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    open_frame(axes)
+    finite = np.where(np.isfinite(values), values, np.nan)
+    axes.plot(epochs, finite, color=BLOCKS["common"], linewidth=1.7, marker="o" if len(epochs) < 3 else None, markersize=4)
+    axes.set_xlabel("epoch", fontsize=9)
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    if _spans_decades(finite):
+        axes.set_yscale("log")
+    axes.grid(axis="y", color=RULE, linewidth=0.5, alpha=0.6)
+
+
+def _spans_decades(values: Array) -> bool:
+    """Say whether a logarithmic scale helps: all values positive, and the largest 30 times the smallest."""
+    known = values[np.isfinite(values)]
+    return bool(len(known) and known.min() > 0 and known.max() > 30 * known.min())

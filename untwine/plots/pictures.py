@@ -1,0 +1,153 @@
+"""Pictures in rows and in grids, drawn pixel by pixel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from untwine.plots.ink import FAINT, INK, RULE, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+
+CELL = 0.86  # inches that a picture's side takes; positions below are in cells
+GAP = 0.07
+
+
+def picture_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = None) -> Figure:
+    """Draw named rows of pictures, one below the other.
+
+    Parameters
+    ----------
+    rows
+        For each row its name and its pictures (m, C, H, W), uint8 or floats in [0, 1]. Rows may differ in length.
+    titles
+        A title for each column.
+    """
+    if not rows:
+        raise ValueError("picture_rows expected at least one row of pictures, but got an empty mapping.")
+    pictures = {name: _pictures(f"the row {name!r}", row, axes=4) for name, row in rows.items()}
+    columns = max(len(row) for row in pictures.values())
+    if titles is not None and len(titles) < columns:
+        raise ValueError(f"titles expected a title for each of the {columns} columns, but got {len(titles)}.")
+    # A cell is about as wide as nine letters of the row names.
+    left = 0.25 + max(len(plain(name)) for name in pictures) / 9
+    top = 0.3 if titles else 0.0
+    axes, figure = _canvas(left + columns * (1 + GAP), top + len(pictures) * (1 + GAP))
+    for i, (name, row) in enumerate(pictures.items()):
+        y = top + i * (1 + GAP)
+        axes.text(left - 0.16, y + 0.5, plain(name), ha="right", va="center", fontsize=12, color=INK)
+        for j, picture in enumerate(row):
+            _place(axes, picture, left + j * (1 + GAP), y)
+    for j, title in enumerate((titles or ())[:columns]):
+        axes.text(left + j * (1 + GAP) + 0.5, 0.12, plain(title, 14), ha="center", va="center", fontsize=9, color=FAINT)
+    return figure
+
+
+def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike) -> Figure:
+    """Draw every common part with every salient part, the sources as header column and header row.
+
+    Parameters
+    ----------
+    common
+        The pictures (k, C, H, W) that give the common part, one for each row of the grid.
+    salient
+        The pictures (l, C, H, W) that give the salient part, one for each column of the grid.
+    grid
+        The recombined pictures (k, l, C, H, W).
+    """
+    rows, columns = _pictures("common", common, axes=4), _pictures("salient", salient, axes=4)
+    cells = _pictures("grid", grid, axes=5)
+    if cells.shape[:2] != (len(rows), len(columns)):
+        raise ValueError(
+            f"swap_grid expected a grid of {len(rows)} x {len(columns)} pictures, one for each pair of "
+            f"sources, but got {cells.shape[0]} x {cells.shape[1]}."
+        )
+    edge, start = 0.42, 0.42 + 1 + 0.22
+    axes, figure = _canvas(start + len(columns) * (1 + GAP), start + len(rows) * (1 + GAP))
+    middle = start + len(columns) * (1 + GAP) / 2, start + len(rows) * (1 + GAP) / 2
+    axes.text(middle[0], 0.16, "salient part from", ha="center", va="center", fontsize=12, color=INK)
+    axes.text(0.16, middle[1], "common part from", ha="center", va="center", fontsize=12, color=INK, rotation=90)
+    for j, picture in enumerate(columns):
+        _place(axes, picture, start + j * (1 + GAP), edge)
+    for i, picture in enumerate(rows):
+        _place(axes, picture, edge, start + i * (1 + GAP))
+        for j, cell in enumerate(cells[i]):
+            _place(axes, cell, start + j * (1 + GAP), start + i * (1 + GAP))
+    line = start - 0.11
+    axes.plot([line, line], [edge, start + len(rows) * (1 + GAP) - GAP], color=RULE, linewidth=1.2)
+    axes.plot([edge, start + len(columns) * (1 + GAP) - GAP], [line, line], color=RULE, linewidth=1.2)
+    return figure
+
+
+def interpolation(grid: ArrayLike) -> Figure:
+    """Draw a walk in two directions between four pictures; their places, the corners, are framed.
+
+    Parameters
+    ----------
+    grid
+        The pictures (g, g, C, H, W); the first index goes down, the second to the right.
+    """
+    cells = _pictures("grid", grid, axes=5)
+    down, right = cells.shape[:2]
+    # The frames of the corners stand a little outside of their pictures.
+    axes, figure = _canvas(right * (1 + GAP) + GAP, down * (1 + GAP) + GAP)
+    for i, row in enumerate(cells):
+        for j, picture in enumerate(row):
+            x, y = GAP + j * (1 + GAP), GAP + i * (1 + GAP)
+            _place(axes, picture, x, y)
+            if i in (0, down - 1) and j in (0, right - 1):
+                _frame(axes, x, y)
+    return figure
+
+
+def _pictures(name: str, pictures: ArrayLike, axes: int) -> Array:
+    """Return pictures with their channels last, as matplotlib shows them: RGB, or grey without a channel axis."""
+    x = np.asarray(pictures)
+    expected = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
+    if x.ndim != axes or 0 in x.shape:
+        raise ValueError(f"Plots expected pictures {expected} for {name}, but got an array of shape {x.shape}.")
+    if x.dtype != np.uint8:
+        if x.dtype.kind != "f" or not np.isfinite(x).all():
+            raise ValueError(f"Plots expected uint8 or finite floats for {name}, but got {x.dtype} with other values.")
+        x = np.clip(x, 0, 1)
+    return np.moveaxis(x[..., :3, :, :], -3, -1) if x.shape[-3] >= 3 else x[..., 0, :, :]
+
+
+def _canvas(width: float, height: float) -> tuple[Axes, Figure]:
+    """Make a figure with one bare panel that measures in cells, the origin at the upper left."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * CELL, height * CELL))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    return _measure(axes, width, height), figure
+
+
+def _measure(axes: Axes, width: float, height: float) -> Axes:
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    axes.set_autoscale_on(False)
+    return axes
+
+
+def _place(axes: Axes, picture: Array, x: float, y: float) -> None:
+    """Show a picture in the cell whose upper left corner is (x, y), in its own proportions."""
+    high, wide = picture.shape[0] / max(picture.shape[:2]), picture.shape[1] / max(picture.shape[:2])
+    x, y = x + (1 - wide) / 2, y + (1 - high) / 2
+    largest = 255 if picture.dtype == np.uint8 else 1
+    axes.imshow(
+        picture, extent=(x, x + wide, y + high, y), cmap="gray", vmin=0, vmax=largest, interpolation="nearest", aspect="auto"
+    )
+
+
+def _frame(axes: Axes, x: float, y: float) -> None:
+    out = GAP / 2
+    xs, ys = [x - out, x + 1 + out], [y - out, y + 1 + out]
+    axes.plot([xs[0], xs[1], xs[1], xs[0], xs[0]], [ys[0], ys[0], ys[1], ys[1], ys[0]], color=INK, linewidth=1.6)

@@ -1,0 +1,107 @@
+"""Put the page together and write it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from untwine import files
+from untwine.report import gallery, record
+from untwine.report.markup import Markup, join, tag
+from untwine.report.runs import Run, read_runs
+from untwine.report.style import CSS
+from untwine.report.tables import overview_table, shown
+from untwine.report.verdict import verdict
+
+SECTIONS = {
+    "Scores": record.scores,
+    "Each part alone": gallery.alone,
+    "Originals and reconstructions": gallery.reconstructions,
+    "Swaps": gallery.swaps,
+    "Between four salient parts": gallery.interpolation,
+    "The codes in a plane": gallery.planes,
+    "Training": record.training,
+    "Configuration": record.configuration,
+    "How to repeat it": record.repeat,
+}
+
+
+def report(runs: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
+    """Make one self-contained HTML page about a run folder, or about all run folders in a folder.
+
+    The page needs no network and no scripts. What a run lacks (scores, pictures) is named in it with the command that makes it.
+
+    Parameters
+    ----------
+    runs
+        A run folder, or a folder with run folders in it. Runs inside a run folder are its baselines, shown beside it.
+    out
+        Where to write the page.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+    """
+    out = Path(out)
+    if out.is_dir():
+        raise ValueError(f"report expected a file to write, but {str(out)!r} is a folder; use {str(out / 'report.html')!r}.")
+    found = read_runs(runs)
+    files.write(out, page(found))
+    return out
+
+
+def page(runs: list[Run]) -> str:
+    """Return the whole page about some runs; one run with its baselines is a page about that run."""
+    inside = {baseline.path for run in runs for baseline in run.baselines}
+    tops = [run for run in runs if run.path not in inside]
+    title = tops[0].name if len(tops) == 1 else f"{len(tops)} runs"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", f"{title} · untwine"),
+        tag("style", Markup(CSS)),
+    )
+    top = tag("header", tag("p", "untwine report", class_="about"), tag("h1", title))
+    headings = ["What came apart" if [run] == tops else run.name for run in runs]
+    body = [_run(run, f"run-{i + 1}", heading) for i, (run, heading) in enumerate(zip(runs, headings, strict=True))]
+    main = tag("main", _contents(runs, headings), overview(runs) if len(tops) > 1 else "", *body)
+    foot = tag("footer", "Made by untwine from the files of each run. This page loads nothing from anywhere.")
+    return "<!doctype html>\n" + tag("html", head, tag("body", top, main, foot), lang="en") + "\n"
+
+
+def overview(runs: list[Run]) -> Markup:
+    """Return all scores of all runs in one table."""
+    table = overview_table(runs) if any(run.scores for run in runs) else tag("p", "No run has scores yet.")
+    return tag("section", tag("h2", "All runs", id="all-runs"), table)
+
+
+def _contents(runs: list[Run], headings: list[str]) -> Markup:
+    if len(runs) == 1:
+        return Markup("")
+    links = [
+        tag("li", tag("a", heading, href=f"#run-{i + 1}"), f" ({run.method}): {verdict(run).title.lower()}")
+        for i, (run, heading) in enumerate(zip(runs, headings, strict=True))
+    ]
+    return tag("nav", tag("ol", *links, class_="contents"), aria_label="Contents")
+
+
+def _run(run: Run, anchor: str, heading: str) -> Markup:
+    judged = verdict(run)
+    mark = tag("span", f"{judged.mark} ", aria_hidden="true")
+    reasons = (tag("p", reason) for reason in judged.reasons)
+    card = tag("div", tag("strong", mark, judged.title), *reasons, class_=f"verdict {judged.status}")
+    drawn = {title: section(run) for title, section in SECTIONS.items()}
+    parts = [join(tag("h3", title), content) for title, content in drawn.items() if content]
+    return tag("section", tag("h2", heading, id=anchor), tag("p", _about(run), class_="about"), card, *parts, class_="run")
+
+
+def _about(run: Run) -> str:
+    data = run.part("data").get("name") or "data without a name"
+    widths = ", ".join(f"{name} {width}" for name, width in run.part("blocks").items())
+    seconds = run.part("seconds").get("fit")
+    text = f"{run.method} on {data}"
+    text += f"; parts and their widths: {widths}" if widths else ""
+    return text + (f"; fitted in {shown(float(seconds))} s" if isinstance(seconds, (int, float)) else "")

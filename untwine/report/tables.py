@@ -1,0 +1,136 @@
+"""Scores as tables: a run beside its baselines, and all runs of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from untwine.report.markup import Markup, join, tag
+from untwine.report.runs import Run, Score, split
+from untwine.report.verdict import number, verdict
+
+ARROWS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better")}
+INFORMATION = ("·", "for information")
+
+MEANINGS = {
+    "probe": "Can a linear classifier tell the class from this part alone? Accuracy of logistic regression over 5 folds.",
+    "factors": "How much of the true factors can a linear regression read from this part? Mean R²: 1 is all, 0 is nothing.",
+    "factors_salient": "The same for the true factors that only targets have.",
+    "clustering": "Do clusters that are found without labels agree with the classes? Accuracy of k-means in the t-SNE plane, "
+    "best matching.",
+    "clustering_random": "What the clustering score gives for random labels: the score of nothing.",
+    "silhouette": "Do the classes stand apart in the t-SNE plane? 1 is apart, 0 is touching, below 0 is mixed.",
+    "w2": "How far apart are the codes of target and background? Squared Wasserstein distance, 0 when they are alike.",
+    "w2_relative": "The same distance over the mean squared norm of the codes, so that it does not depend on their scale.",
+    "reconstruction": "How much is lost when a sample is encoded and decoded? Mean squared error per pixel or feature.",
+}
+
+
+def scores_table(run: Run) -> Markup:
+    """Return a table with a row for each metric and a column for each block of the run and of its baselines."""
+    runs = [one for one in (run, *run.baselines) if one.scores]
+    columns = {one.name: _columns(one) for one in runs}
+    head = tag("tr", *(_run_head(one, run, len(columns[one.name])) for one in runs)) if len(runs) > 1 else Markup("")
+    blocks = [tag("th", block or "all", scope="col") for one in runs for block in columns[one.name]]
+    metrics = dict.fromkeys(split(name)[0] for one in runs for name in one.scores or ())
+    span = len(blocks)
+    bodies = []
+    for metric in metrics:
+        title = tag("th", tag("b", metric), " ", tag("span", MEANINGS.get(metric, "")), colspan=span, scope="rowgroup")
+        cells = [cell for one in runs for cell in _cells(one, metric, columns[one.name])]
+        bodies.append(tag("tbody", tag("tr", title), tag("tr", *cells)))
+    table = tag("table", tag("thead", head, tag("tr", *blocks)), *bodies, class_="scores")
+    key = "Small: the 95 % interval and the number of samples. ↑ higher is better, ↓ lower is better, · for information."
+    return join(tag("div", table, class_="scroll"), tag("p", key, class_="note"))
+
+
+def overview_table(runs: Sequence[Run]) -> Markup:
+    """Return a table with a row for each run and a column for each score, the best of each column in bold."""
+    names = list(dict.fromkeys(name for run in runs for name in run.scores or ()))
+    metrics = list(dict.fromkeys(split(name)[0] for name in names))
+    names.sort(key=lambda name: metrics.index(split(name)[0]))
+    best = {name: _best([run.scores[name] for run in runs if run.scores and name in run.scores]) for name in names}
+    head = tag(
+        "tr", tag("th", "run", scope="col"), tag("th", "came apart", scope="col"), *(_score_head(name, runs) for name in names)
+    )
+    rows = []
+    for i, run in enumerate(runs):
+        judged = verdict(run)
+        link = tag("th", tag("a", run.name, href=f"#run-{i + 1}"), scope="row")
+        mark = tag(
+            "td",
+            tag("span", judged.mark, class_=f"mark {judged.status}", title=judged.title),
+            tag("span", judged.title, class_="hidden"),
+        )
+        values = [_short((run.scores or {}).get(name), best[name]) for name in names]
+        rows.append(tag("tr", link, mark, *values))
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *rows), class_="overview"), class_="scroll")
+
+
+def shown(value: float | None) -> str:
+    """Return a number with as many digits as help."""
+    if value is None:
+        return "n/a"
+    if value and (abs(value) < 0.0001 or abs(value) >= 100000):
+        return f"{value:.1e}"
+    if 0 < abs(value) < 0.01:
+        return f"{value:.5f}"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def _columns(run: Run) -> list[str]:
+    """Return the blocks that get a column: the method's, and others for which a metric has a score beside those."""
+    pairs = [split(name) for name in run.scores or ()]
+    shared = {metric for metric, block in pairs if block in run.blocks}
+    names = dict.fromkeys(block for metric, block in pairs if metric in shared and block not in run.blocks)
+    scored = {block for _, block in pairs}
+    return [block for block in run.blocks if block in scored] + list(names) or [""]
+
+
+def _cells(run: Run, metric: str, columns: Sequence[str]) -> list[Markup]:
+    scores = {block: score for name, score in (run.scores or {}).items() for which, block in [split(name)] if which == metric}
+    alone = [block for block in scores if block not in columns]
+    if alone:  # a score of the whole method, not of a block
+        return [_cell(scores[alone[0]], len(columns))]
+    return [_cell(scores.get(block), 1) for block in columns]
+
+
+def _cell(score: Score | None, span: int) -> Markup:
+    if score is None:
+        return tag("td", tag("span", "-", class_="faint"), colspan=span)
+    arrow, words = ARROWS.get(str(score.get("direction")), INFORMATION)
+    sign = tag("span", tag("span", arrow, aria_hidden="true"), tag("span", words, class_="hidden"), class_="arrow", title=words)
+    small = [f"{interval},"] if (interval := _interval(score)) else []
+    if (n := number(score, "n")) is not None:
+        small.append(f"n = {n:.0f}")
+    words_below = [join(" ", tag("span", text)) for text in small]
+    value = tag("span", tag("span", shown(number(score, "value")), class_="value"), " ", sign)
+    return tag("td", value, tag("small", *words_below), colspan=span)
+
+
+def _interval(score: Score) -> str:
+    low, high = number(score, "low"), number(score, "high")
+    return "" if low is None or high is None else f"{shown(low)} to {shown(high)}"
+
+
+def _run_head(one: Run, main: Run, span: int) -> Markup:
+    name = one.method if one is main else one.path.name
+    return tag("th", name, colspan=span, scope="colgroup")
+
+
+def _score_head(name: str, runs: Sequence[Run]) -> Markup:
+    score: Score = next((run.scores[name] for run in runs if run.scores and name in run.scores), {})
+    arrow, words = ARROWS.get(str(score.get("direction")), INFORMATION)
+    return tag("th", name, " ", tag("span", arrow, title=words, class_="arrow"), scope="col")
+
+
+def _best(scores: Sequence[Score]) -> float | None:
+    values = [value for score in scores if (value := number(score, "value")) is not None]
+    choose: Mapping[str, float] = {"higher": max(values), "lower": min(values)} if len(values) > 1 else {}
+    return choose.get(str(scores[0].get("direction")))
+
+
+def _short(score: Score | None, best: float | None) -> Markup:
+    if score is None:
+        return tag("td", tag("span", "-", class_="faint"))
+    value = number(score, "value")
+    return tag("td", tag("b", shown(value)) if best is not None and value == best else shown(value))
