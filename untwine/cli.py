@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,11 +11,14 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
+from untwine.arguments import check_known, check_out, pairs, set_aside, splits_of, test_rows_of
+
 app = App(
     name="untwine",
     help="Take data apart with the supervision you really have. Start with `untwine demo`; then `untwine list methods`.",
     help_format="markdown",
     default_parameter=Parameter(negative=()),
+    suppress_keyboard_interrupt=False,  # `main` says how to go on
 )
 Settings = Annotated[tuple[str, ...], Parameter(consume_multiple=False)]
 
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _stop("stopped; a run with --out goes on with the same command and --resume.", 130)
     except TrainingError as error:
         _stop(str(error), 1)
-    except (CycloptsError, ValueError, TypeError, OSError) as error:
+    except (CycloptsError, ValueError, TypeError, OSError, MemoryError) as error:
         if os.environ.get("UNTWINE_DEBUG"):
             raise
         _stop(_sentence(error), 2)
@@ -46,7 +48,14 @@ def _sentence(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         text = f"could not use {error.filename}: {error.strerror.lower()}."
-    return f"{text} See `untwine --help`." if isinstance(error, CycloptsError) else text
+    if isinstance(error, MemoryError):
+        text = f"the memory of this machine does not suffice ({text.rstrip('.')}); ask for less."
+    if isinstance(error, CycloptsError):
+        first, *more = text.rstrip(".").split(". ")
+        where = " ".join(("untwine", *(error.command_chain or ()), "--help"))
+        text = "; ".join((f"{first} (see `{where}`)", *(part[0].lower() + part[1:] for part in more)))
+        text += "" if text.endswith("?") else "."
+    return text
 
 
 @app.command(name="list")
@@ -127,16 +136,17 @@ def fit(
     from untwine.data import load
     from untwine.methods import find_method
 
-    kind, options = find_method(method), _pairs(set, "--set")
+    kind, options = find_method(method), pairs(set, "--set")
     options |= {key: value for key, value in {"seed": seed, "device": device}.items() if value is not None}
-    _known(options, kind().get_params(), f"the method {method!r}")
+    check_known(options, kind().get_params(), f"the method {method!r}")
     made = kind.paper(data, **options) if preset == "paper" else kind(**options)
     made.check()
-    _clear(out, resume, overwrite)
-    origin: dict[str, Any] = {"name": data, "options": _pairs(data_set, "--data-set")}
+    check_out(out, resume, overwrite)
+    origin: dict[str, Any] = {"name": data, "options": pairs(data_set, "--data-set")}
     with distributed.launched():
         splits = load(data, **origin["options"])
-        made.fit(splits.train, out=out, resume=resume, every=every, origin=origin, progress=not quiet)
+        with set_aside(out if overwrite else None):
+            made.fit(splits.train, out=out, resume=resume, every=every, origin=origin, progress=not quiet)
         if distributed.rank() == 0:
             if json:
                 _print_json({"run": str(out), "method": made.name, "params": made.get_params(), "seconds": made.seconds_})
@@ -181,10 +191,10 @@ def evaluate(
     from untwine.methods import load_method
 
     method = load_method(run)
-    test = _test_rows(method, run, data, data_set)
-    scores = score(method, test, list(metrics) or None, seeds, progress=not quiet)
+    test = test_rows_of(method, run, data, data_set)
+    scores, pictures = score(method, test, list(metrics) or None, seeds, progress=not quiet), gallery(method, test)
     write_scores(run / "scores.json", scores)
-    save_gallery(run / "gallery.npz", gallery(method, test))
+    save_gallery(run / "gallery.npz", pictures)
     if json:
         _print_json({name: one.to_json() for name, one in scores.items()})
     else:
@@ -227,10 +237,12 @@ def encode(
 
     if out.suffix not in (".npz", ".csv"):
         raise ValueError(f"--out expected a file that ends in .npz or .csv, but got {str(out)!r}.")
+    if out.is_dir():
+        raise ValueError(f"--out expected a file to write, but {out} is a folder; name a file in it.")
     if out.exists() and not overwrite:
         raise ValueError(f"--out expected a new file, but {out} is there already; choose another or pass --overwrite.")
     method = load_method(run)
-    splits = _splits(method, data, data_set)
+    splits = splits_of(method, data, data_set)
     x = np.concatenate([splits.train.x, splits.test.x]) if part == "all" else getattr(splits, part).x
     z = method.encode(x)
     if out.suffix == ".npz":
@@ -326,69 +338,3 @@ def _first_line(thing: object) -> str:
 
 def _print_json(content: Any) -> None:
     print(json.dumps(content, indent=2, allow_nan=False))
-
-
-def _pairs(settings: Sequence[str], flag: str) -> dict[str, Any]:
-    """Read name=value pairs: values are JSON (numbers, true, null), and else text."""
-    found: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not name:
-            raise ValueError(f"{flag} expected name=value, but got {setting!r}.")
-        if name in found:
-            raise ValueError(f"{flag} expected each name once, but got {name!r} twice.")
-        try:
-            found[name] = (
-                {"True": True, "False": False, "None": None}[value] if value in ("True", "False", "None") else json.loads(value)
-            )
-        except json.JSONDecodeError:
-            found[name] = value
-    return found
-
-
-def _known(options: Mapping[str, Any], fields: Mapping[str, Any], owner: str) -> None:
-    from difflib import get_close_matches
-
-    for name in options:
-        if name not in fields:
-            near = get_close_matches(name, fields, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(fields)}."
-            raise ValueError(f"{owner} has no option {name!r}; {hint}")
-
-
-def _clear(out: Path, resume: bool, overwrite: bool) -> None:
-    """Refuse to write over what is there, unless that was asked for; only run folders are ever removed."""
-    if resume and overwrite:
-        raise ValueError("--resume goes on with a run and --overwrite replaces it, but both were given; choose one.")
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out expected a folder, but {out} is a file; choose another name.")
-    if not out.is_dir() or not any(out.iterdir()) or resume:
-        return
-    ours = (out / "method.json").exists() or (out / "checkpoint.safetensors").exists()
-    if not overwrite:
-        hint = "pass --resume to go on, --overwrite to replace it, or choose another" if ours else "choose another"
-        raise ValueError(f"--out expected a new folder, but {out} is not empty; {hint}.")
-    if not ours:
-        raise ValueError(f"--overwrite only replaces run folders, but {out} is none; choose another folder.")
-    shutil.rmtree(out)
-
-
-def _splits(method: Any, data: str | None, settings: Sequence[str]) -> Any:
-    from untwine.data import load
-
-    if data is not None:
-        return load(data, **_pairs(settings, "--data-set"))
-    name = method.data_.get("name")
-    if name is None:
-        raise ValueError("the run does not say which data it was fitted on, for it was fitted from Python; pass --data.")
-    return load(name, **{**method.data_.get("options", {}), **_pairs(settings, "--data-set")})
-
-
-def _test_rows(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
-    splits = _splits(method, data, settings)
-    if data is None and not settings and splits.train.fingerprint() != method.data_["fingerprint"]:
-        raise ValueError(
-            f"{run} expected the data that it was fitted on, but {method.data_['name']!r} is now another; "
-            "restore it, or name the data to score on with --data."
-        )
-    return splits.test

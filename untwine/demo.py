@@ -15,7 +15,9 @@ from untwine.samples import Samples
 
 
 def demo(out: Path, seed: int = 0, progress: bool = True) -> None:
-    """Fit `PrincipledVAE` and a `PCA` of the same width on `grassy_digits`, score both, and write the page."""
+    """Fit `PrincipledVAE` and a `PCA` as wide as the salient part on `grassy_digits`, score both, and write the page."""
+    method = PrincipledVAE(seed=seed)
+    method.check()
     if out.exists():
         if not (out / "method.json").exists() and not (out / "checkpoint.safetensors").exists() and any(out.iterdir()):
             raise ValueError(f"--out expected a new folder or an earlier demo, but {out} holds something else; choose another.")
@@ -23,8 +25,8 @@ def demo(out: Path, seed: int = 0, progress: bool = True) -> None:
     origin = {"name": "grassy_digits", "options": {}}
     data = load("grassy_digits")
     print(f"train {data.train}\ntest  {data.test}", file=sys.stderr)
-    method = PrincipledVAE(seed=seed).fit(data.train, out=out, origin=origin, progress=progress)
-    plain = PCA(n_latent=sum(method.blocks.values())).fit(data.train, out=out / "pca", origin=origin)
+    method.fit(data.train, out=out, origin=origin, progress=progress)
+    plain = PCA(n_latent=method.n_salient).fit(data.train, out=out / "pca", origin=origin)
     ours, theirs = (_scored(one, data.test, folder, progress) for one, folder in ((method, out), (plain, out / "pca")))
     page = report(out, out / "report.html")
     _tell(ours, theirs, page)

@@ -35,6 +35,17 @@ def write(path: str | os.PathLike[str], content: bytes | str) -> None:
         os.close(folder)
 
 
+def folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder that files are going to be written in, or say now why that cannot be."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        reason = "" if os.access(path, os.W_OK) else "permission denied"
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+    if reason:
+        raise ValueError(f"{path} expected to be a folder that can be written in, but it cannot ({reason}); choose another.")
+
+
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
     """Write JSON that any reader accepts: NaN and infinity are refused."""
     write(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
@@ -44,7 +55,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a JSON object, or say in one sentence why that cannot be done."""
     try:
         content = json.loads(Path(path).read_bytes())
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(
             f"{path} expected JSON, but it is truncated or not JSON ({error}); restore it or make the run again."
         ) from None

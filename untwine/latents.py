@@ -95,6 +95,8 @@ class Latents(Mapping[str, Array]):
 
     def swap(self, other: Latents, part: str) -> Latents:
         """Return these codes with the block `part` of `other`: row by row, or its single row for all."""
+        if not isinstance(other, Latents):
+            raise TypeError(f"swap expected the Latents of other rows, but got a {type(other).__name__}; encode them first.")
         mine, theirs = self[self._known(part)], other[other._known(part)]
         if theirs.shape[1] != mine.shape[1] or len(theirs) not in (1, len(mine)):
             raise ValueError(

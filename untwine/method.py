@@ -6,32 +6,27 @@ either `stages` (trained) or `solve` (closed form), and then `codes` and `genera
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import hashlib
-import io
-import json
-import math
-import platform
 import time
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from untwine import distributed, files
+from untwine import distributed, fields, files, run_folder
+from untwine.batches import Rows, units
+from untwine.entry import Needs, as_samples, called, choose_device, own_modules, require
 from untwine.latents import Latents
-from untwine.samples import BACKGROUND, Array, Samples, observations
-from untwine.training import Row, Rows, Stage, train, units
+from untwine.samples import Array, Samples, observations
+from untwine.training import CHECKPOINT, Row, Stage, train
 
-FORMAT_VERSION = 1
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
 ROWS_AT_ONCE = 1024
 
@@ -71,7 +66,7 @@ class Method(ABC):
     width: int | None = None
 
     name: ClassVar[str]
-    needs: ClassVar[Literal["nothing", "groups", "labels"]] = "nothing"
+    needs: ClassVar[Needs] = "nothing"
     standardises: ClassVar[bool] = True  # vectors go to the networks with mean 0 and deviation 1 in every column
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # a paper's setting, by data set
 
@@ -139,7 +134,8 @@ class Method(ABC):
         out
             A run folder. Training keeps a checkpoint there and, at the end, the method is saved in it.
         resume
-            Go on from the checkpoint in `out`, if there is one; the result has the bits of a run that never stopped.
+            Go on from the checkpoint in `out`, if there is one; the result has the bits of a run that never stopped. A finished
+            run of the same configuration and data is read back.
         every
             Seconds between checkpoints; 0 writes one after every step.
         origin
@@ -149,24 +145,28 @@ class Method(ABC):
         """
         if resume and out is None:
             raise ValueError("resume expected a run folder to go on from, but out is not given; pass out=folder.")
-        samples = x if isinstance(x, Samples) and y is None else self._samples(x, y)
+        samples = as_samples(x, y, self.needs)
         self.check()
-        self._require(samples)
+        require(samples, self.needs, type(self).__name__)
         start = time.monotonic()
-        own = dict(networks or {})
+        own = own_modules(networks)
+        if resume and out is not None and run_folder.is_finished(Path(out)):
+            return self._take_finished(Path(out), samples, own)
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
         self.history_: list[Row] = []
         if type(self).solve is not Method.solve:
             self.solve(samples)
         else:
-            self._train(samples, None if out is None else Path(out) / "checkpoint.safetensors", resume, every, progress)
+            if out is not None:
+                files.folder(out)  # before the hours of training, not after
+            self._train(samples, None if out is None else Path(out) / CHECKPOINT, resume, every, progress)
         self.nets_.eval()
         self.seconds_ = round(time.monotonic() - start, 3)
         if out is not None:
             self.save(out)
             if distributed.rank() == 0:
-                (Path(out) / "checkpoint.safetensors").unlink(missing_ok=True)
+                (Path(out) / CHECKPOINT).unlink(missing_ok=True)
             distributed.barrier()
         return self
 
@@ -184,6 +184,8 @@ class Method(ABC):
     def decode(self, latents: Latents) -> Array:
         """Return rows from codes: pictures in [0, 1], vectors in the units of the data."""
         self._fitted()
+        if not isinstance(latents, Latents):
+            raise TypeError(f"decode expected Latents, but got {called(latents)}; encode rows first, or make Latents(blocks).")
         if {name: latents[name].shape[1] for name in latents} != self.blocks:
             raise ValueError(f"decode expected the blocks {self.blocks}, but got {latents}; encode with the same method.")
         codes = {name: torch.from_numpy(latents[name]) for name in self.blocks}
@@ -204,8 +206,8 @@ class Method(ABC):
     def sample(self, n: int, seed: int = 0) -> Array:
         """Return new rows, from codes drawn from the prior."""
         self._fitted()
-        if n < 1:
-            raise ValueError(f"sample expected a number of rows of at least 1, but got {n}.")
+        if not isinstance(n, (int, np.integer)) or n < 1:
+            raise ValueError(f"sample expected a number of rows of at least 1, but got {n!r}.")
         codes = self.prior(n, torch.Generator().manual_seed(seed))
         return self.decode(Latents({name: code.numpy() for name, code in codes.items()}))
 
@@ -267,26 +269,16 @@ class Method(ABC):
         self._fitted()
         if distributed.rank():
             return
-        folder = Path(folder)
-        weights = files.write_tensors(folder / "weights.safetensors", self.nets_.state_dict())
-        table = io.StringIO()
-        writer = csv.writer(table, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows((*row[:4], repr(row.value)) for row in self.history_)
-        files.write(folder / "history.csv", table.getvalue())
         card = {
-            "format_version": FORMAT_VERSION,
             "method": self.name,
             "params": self.get_params(),
             "shape": list(self.shape_),
             "blocks": self.blocks,
             "own_networks": self.own_,
             "data": self.data_,
-            "versions": _versions(),
             "seconds": {"fit": self.seconds_},
-            "weights_sha256": weights,
         }
-        files.write_json(folder / "method.json", {**card, "sha256": seal(card)})
+        run_folder.write(Path(folder), card, self.nets_.state_dict(), self.history_)
 
     def restore(self, card: Mapping[str, Any], folder: Path, own: Mapping[str, nn.Module]) -> Self:
         """Take the fitted state from a run folder whose `method.json` was read and found whole."""
@@ -295,84 +287,38 @@ class Method(ABC):
                 f"{folder} expected own networks for {card['own_networks'] or 'nothing'}, but got {sorted(own) or 'none'}; "
                 "pass the modules it was fitted with as load_method(path, networks={...})."
             )
-        weights = folder / "weights.safetensors"
-        if not weights.exists():
-            raise ValueError(f"{folder} expected weights.safetensors beside method.json, but it is missing; restore it.")
-        if files.sha256(weights) != card["weights_sha256"]:
-            raise ValueError(
-                f"{weights} expected the weights that were saved, but they were changed or cut short; restore the file."
-            )
-        tensors, _ = files.read_tensors(weights)
+        tensors = run_folder.read_weights(folder, card)
         self._assemble(tuple(card["shape"]), own)
         try:
             self.nets_.load_state_dict(tensors)
         except RuntimeError:
             raise ValueError(
-                f"{weights} expected the weights of {self.name!r} as configured, but they belong to other networks."
+                f"{folder} expected the weights of {self.name!r} as configured, but they belong to other networks."
             ) from None
         self.data_, self.seconds_ = dict(card["data"]), float(card["seconds"]["fit"])
-        self.history_ = _read_history(folder / "history.csv")
+        self.history_ = run_folder.read_history(folder)
         self.nets_.eval()
         return self
 
     # Inside
 
+    def _take_finished(self, folder: Path, samples: Samples, own: Mapping[str, nn.Module]) -> Self:
+        card = run_folder.read_card(folder)
+        mine = (self.name, self.get_params(), samples.fingerprint())
+        if (card["method"], card["params"], card["data"].get("fingerprint")) != mine:
+            raise ValueError(
+                f"{folder} expected the same method, options and data as the finished run in it, but they differ; "
+                "repeat them exactly, or choose another folder."
+            )
+        return self.restore(card, folder, own)
+
     def check(self) -> None:
-        """Refuse a configuration that cannot work, in one sentence; a method adds its own rules in `rules`."""
-        hints = typing.get_type_hints(type(self))
-        for name, value in self.get_params().items():
-            _check_type(name, value, hints[name])
-            if name.startswith("n_") or name in ("epochs", "batch", "width"):
-                if value is not None and value < 1:
-                    raise ValueError(f"{name} expected a whole number of at least 1, but got {value}.")
-            elif name in ("lr", "scale"):
-                if not value > 0:
-                    raise ValueError(f"{name} expected a number above 0, but got {value}.")
-            elif isinstance(value, (int, float)) and value < 0:
-                raise ValueError(f"{name} expected a number of at least 0, but got {value}.")
+        """Refuse a configuration that cannot work, in one sentence."""
+        fields.check(self.get_params(), typing.get_type_hints(type(self)))
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision expected one of {', '.join(PRECISIONS)}, but got {self.precision!r}.")
         if self.batch % distributed.world():
             raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
-
-    def _samples(self, x: Samples | ArrayLike, y: ArrayLike | None) -> Samples:
-        if isinstance(x, Samples):
-            raise TypeError(
-                "fit expected either Samples alone or an array with y, but got Samples and y; put y into the Samples."
-            )
-        if y is None or self.needs == "nothing":
-            return Samples(np.asarray(x))
-        if self.needs == "groups":
-            groups = np.asarray(y)
-            if groups.ndim == 1 and groups.dtype.kind in "USO":
-                raise ValueError(
-                    "y expected groups as whole numbers, 0 for the background and 1 or more for targets, but got names."
-                )
-            return Samples(np.asarray(x), groups=groups)
-        return Samples(np.asarray(x), labels=np.asarray(y))
-
-    def _require(self, samples: Samples) -> None:
-        title = type(self).__name__
-        if self.needs == "groups":
-            if samples.groups is None:
-                raise ValueError(
-                    f"{title} expected a target and a background, but the data has no groups; make it with "
-                    "Samples.contrast(target=..., background=...), or pass groups as y."
-                )
-            for side, count in (
-                ("target", int((samples.groups != BACKGROUND).sum())),
-                ("background", int((samples.groups == BACKGROUND).sum())),
-            ):
-                if count < 2:
-                    raise ValueError(
-                        f"{title} expected at least 2 rows of {side}, but got {count}; add some, or use an unsupervised method."
-                    )
-        if self.needs == "labels" and samples.labels is None:
-            raise ValueError(
-                f"{title} expected a class for every row, but the data has no labels; pass Samples(x, labels=...) or y."
-            )
-        if len(samples) < 2:
-            raise ValueError(f"{title} expected at least 2 rows, but got {len(samples)}.")
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
         self._assemble(samples.shape, own)
@@ -387,7 +333,7 @@ class Method(ABC):
 
     def _assemble(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
         """Build the networks from the seed alone, leaving the caller's chance as it was."""
-        self.shape_, self.own_, self.device_ = shape, sorted(own), _device(self.device)
+        self.shape_, self.own_, self.device_ = shape, sorted(own), choose_device(self.device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             nets: Any = self.build(shape, own)
@@ -409,7 +355,7 @@ class Method(ABC):
             checkpoint=checkpoint,
             every=every,
             resume=resume,
-            identity=seal(identity),
+            identity=run_folder.seal(identity),
             show=progress,
         )
 
@@ -422,10 +368,11 @@ class Method(ABC):
     def _rows(self, x: Samples | ArrayLike) -> Tensor:
         self._fitted()
         rows = x.x if isinstance(x, Samples) else observations(x)
-        if tuple(rows.shape[1:]) != self.shape_:
-            raise ValueError(
-                f"{type(self).__name__} expected rows of shape {self.shape_}, as in fit, but got {tuple(rows.shape[1:])}."
-            )
+        if (shape := tuple(rows.shape[1:])) != self.shape_:
+            title, came = type(self).__name__, f"but got {shape}"
+            if len(shape) == len(self.shape_) == 1:  # in the words that scikit-learn has for it
+                came = f"for X has {shape[0]} features, but {title} is expecting {self.shape_[0]} features as input"
+            raise ValueError(f"{title} expected rows of shape {self.shape_}, as in fit, {came}.")
         return self._standard(torch.from_numpy(rows))
 
     @property
@@ -449,47 +396,3 @@ class Units(nn.Module):
         super().__init__()
         self.register_buffer("centre", torch.zeros(columns))
         self.register_buffer("spread", torch.ones(columns))
-
-
-def seal(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of plain content, so that a changed file is noticed."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):
-        raise ValueError(
-            f"device expected auto, cpu, cuda or mps as this machine has it, but got {name!r}; use device='auto'."
-        ) from None
-    return device
-
-
-def _check_type(name: str, value: Any, hint: Any) -> None:
-    allowed = typing.get_args(hint) or (hint,)
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    whole = number and isinstance(value, (int, np.integer))
-    if (float in allowed and number and math.isfinite(value)) or (int in allowed and whole):
-        return
-    if not number and isinstance(value, tuple(kind for kind in allowed if kind not in (int, float))):
-        return
-    words = {int: "a whole number", float: "a finite number", str: "a name", bool: "True or False", type(None): "None"}
-    expected = " or ".join(words.get(kind, str(kind)) for kind in allowed)
-    raise TypeError(f"{name} expected {expected}, but got {value!r}.")
-
-
-def _versions() -> dict[str, str]:
-    from untwine import __version__
-
-    return {"untwine": __version__, "python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__}
-
-
-def _read_history(path: Path) -> list[Row]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return [Row(r["stage"], int(r["epoch"]), r["player"], r["term"], float(r["value"])) for r in csv.DictReader(file)]

@@ -205,6 +205,8 @@ class Samples:
 
 def observations(x: ArrayLike) -> Array:
     """Check rows on entry and return them as uint8 pictures, float32 pictures in [0, 1], or float32 vectors."""
+    if hasattr(x, "tocsr"):
+        raise TypeError("x expected a dense array, but got a sparse one; convert it with x.toarray().")
     try:
         x = np.asarray(x)
     except ValueError as error:
@@ -216,12 +218,16 @@ def observations(x: ArrayLike) -> Array:
     if x.dtype.kind not in "uif":
         raise TypeError(f"x expected numbers, but got an array of {_kind(x)}; convert it to float or, for pictures, uint8.")
     if x.ndim not in (2, 4):
+        hint = "add a channel axis with x[:, None]" if x.ndim == 3 else "reshape it, for instance with x.reshape(n, -1)"
         raise ValueError(
-            f"x expected vectors (n, d) or pictures (n, C, H, W), but got an array of shape {x.shape}; "
-            + ("add a channel axis with x[:, None]." if x.ndim == 3 else "reshape it, for instance with x.reshape(n, -1).")
+            ("Reshape your data: " if x.ndim < 2 else "")
+            + f"x expected vectors (n, d) or pictures (n, C, H, W), but got an array of shape {x.shape}; {hint}."
         )
     if 0 in x.shape:
-        raise ValueError(f"x expected at least one row and one column, but got an empty array of shape {x.shape}.")
+        what = "0 feature(s)" if len(x) else "0 sample(s)"
+        raise ValueError(
+            f"x expected at least one row and one column, but has {what} (shape={x.shape}) while a minimum of 1 is required."
+        )
     if x.dtype.kind == "f" and not np.isfinite(x).all():
         bad = int((~np.isfinite(x).reshape(len(x), -1).all(axis=1)).sum())
         raise ValueError(

@@ -17,23 +17,25 @@ import math
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from untwine import distributed, files
+from untwine.batches import Batch, Rows
 from untwine.progress import bar
-from untwine.samples import BACKGROUND, Array, Samples
+from untwine.samples import Array
 
 Terms = Mapping[str, Tensor]
 Move = tuple[str | tuple[str, ...], Terms] | list[tuple[str, Terms]]
 
+CHECKPOINT = "checkpoint.safetensors"
 PATIENCE = 10  # steps in a row that may be skipped before training ends
 
 
@@ -97,69 +99,9 @@ class Stage:
     schedule: Callable[[float], float] | None = None
 
 
-class Batch:
-    """One step's rows of this process, and the step's chance."""
-
-    def __init__(self, x: Tensor, index: Tensor, pools: int, seed: tuple[int, ...]) -> None:
-        self.x, self.index, self._pools = x, index, pools
-        self._generator = torch.Generator().manual_seed(int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1))
-
-    def split(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the rows of the target and those of the background."""
-        target, background = rows.chunk(2)
-        return target, background
-
-    def noise(self, *shape: int) -> Tensor:
-        """Return standard normal noise of that shape for each row, the same whatever the number of processes."""
-        rows = len(self.x) // self._pools * distributed.world()
-        drawn = torch.randn((self._pools, rows, *shape), generator=self._generator, dtype=self.x.dtype)
-        return drawn[:, distributed.share(rows)].reshape(len(self.x), *shape).to(self.x.device)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The training rows in memory, in the units of the networks, and the order in which they come."""
-
-    x: Tensor
-    pools: Mapping[str, Sequence[Array]]
-    dtype: torch.dtype
-    device: torch.device
-
-    @classmethod
-    def of(cls, samples: Samples, x: Tensor, dtype: torch.dtype, device: torch.device) -> Rows:
-        """Take the rows of `samples`, whose values in the networks' units are `x`."""
-        pools = {"mixed": [np.arange(len(samples))]}
-        if samples.groups is not None:
-            pools["groups"] = [np.flatnonzero(samples.groups != BACKGROUND), np.flatnonzero(samples.groups == BACKGROUND)]
-        return cls(x.to(device), pools, dtype, device)
-
-    def plan(self, stage: Stage) -> tuple[int, int]:
-        """Return the rows of a global batch (of each pool) and the steps of an epoch: one pass over the largest pool."""
-        largest, world = max(map(len, self.pools[stage.batches])), distributed.world()
-        size = min(stage.batch, math.ceil(largest / world) * world)
-        return size, math.ceil(largest / size)
-
-    def order(self, stage: Stage, seed: int, epoch: int) -> Array:
-        """Return the row numbers of one epoch, (steps, pools, rows of the global batch), by seed and epoch alone."""
-        pools = self.pools[stage.batches]
-        size, steps = self.plan(stage)
-        orders = []
-        for number, pool in enumerate(pools):
-            chance = np.random.default_rng((seed, epoch, number))
-            rounds = [chance.permutation(pool) for _ in range(math.ceil(steps * size / len(pool)))]
-            orders.append(np.concatenate(rounds)[: steps * size].reshape(steps, size))
-        return np.stack(orders, axis=1)
-
-    def batch(self, rows: Array, seed: tuple[int, ...]) -> Batch:
-        """Return this process's share of the given rows (pools, rows)."""
-        index = torch.from_numpy(rows[:, distributed.share(rows.shape[1])].reshape(-1)).to(self.device)
-        return Batch(units(self.x[index], self.dtype), index, len(rows), seed)
-
-
-def units(x: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return rows as the networks see them: bytes become [0, 1], and pictures lie channels-last in memory."""
-    x = x.to(dtype).div_(255) if x.dtype == torch.uint8 else x.to(dtype)
-    return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
+def cosine(done: float) -> float:
+    """Fall from 1 to 0 along half a cosine: a schedule."""
+    return 0.5 * (1 + math.cos(math.pi * done))
 
 
 @dataclass
@@ -240,7 +182,7 @@ class _Loop:
         }
         for name, optimizer in self.optimizers.items():
             _load_optimizer(optimizer, name, stored)
-        at, (_, steps) = self.at, self.rows.plan(stage)
+        at, (_, steps) = self.at, self.rows.sizes(stage)
         total = stage.epochs * steps
         with bar(stage.name, total, show) as advance, _interrupts(held=self.checkpoint is not None) as interrupted:
             for epoch in range(at.epoch, stage.epochs):
@@ -325,6 +267,9 @@ class _Loop:
                 f"training stopped in stage {stage.name!r} at step {t}: {trouble} was not finite {PATIENCE} times in a row; "
                 "the last good weights are kept; lower lr, set clip, or look for extreme values in the data."
             )
+        if not distributed.rank():
+            sentence = f"a step of stage {stage.name!r} was skipped and every rate halved, for {trouble} was not finite."
+            warnings.warn(sentence, RuntimeWarning, stacklevel=2)
 
     def count(self, player: str, values: Mapping[str, float]) -> None:
         for term, value in values.items():

@@ -42,7 +42,7 @@ def test_an_unknown_name_is_told_what_is_close(name, sentence):
 
 
 def test_an_unknown_option_is_told_what_there_is():
-    with pytest.raises(ValueError, match=r"toy_contrast has no option 'n'; it takes n_target=1000, .*noise=0.3, seed=0\.$"):
+    with pytest.raises(ValueError, match=r"toy_contrast has no option 'n'; it takes n_target=4000, .*noise=0.3, seed=0\.$"):
         load("toy_contrast", n=3)
     with pytest.raises(ValueError, match=r"grassy_mnist has no option 'threshold'; .*folder=None"):
         load("grassy_mnist", threshold=0.3)

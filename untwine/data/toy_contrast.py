@@ -14,8 +14,8 @@ SALIENT_SCALE = 1.5
 
 def toy_contrast(
     *,
-    n_target: int = 1000,
-    n_background: int = 1000,
+    n_target: int = 4000,
+    n_background: int = 4000,
     n_features: int = 20,
     n_common: int = 5,
     n_salient: int = 2,

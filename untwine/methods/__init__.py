@@ -6,17 +6,17 @@ import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from torch import nn
 
-from untwine import files
-from untwine.method import FORMAT_VERSION, Method, seal
+from untwine.entry import own_modules
+from untwine.method import Method
 from untwine.methods.beta_vae import BetaVAE
 from untwine.methods.contrastive_vae import ContrastiveVAE
 from untwine.methods.pca import PCA
 from untwine.methods.principled_vae import PrincipledVAE
 from untwine.methods.vae import VAE
+from untwine.run_folder import read_card
 
 __all__ = ["METHODS", "PCA", "VAE", "BetaVAE", "ContrastiveVAE", "PrincipledVAE", "find_method", "load_method"]
 
@@ -46,28 +46,10 @@ def load_method(path: str | os.PathLike[str], *, networks: Mapping[str, nn.Modul
         The user's own modules, if it was fitted with some.
     """
     folder = Path(path)
-    if not (folder / "method.json").is_file():
-        reason = "there is no method.json in it" if folder.is_dir() else "there is no such folder"
-        raise ValueError(
-            f"{folder} expected a run folder of untwine, but {reason}; make one with method.save or `untwine fit --out`."
-        )
-    card = files.read_json(folder / "method.json")
-    version = card.get("format_version")
-    if not isinstance(version, int):
-        raise ValueError(
-            f"{folder} expected a run folder of untwine, but its method.json has no format_version; it is not ours."
-        )
-    if version > FORMAT_VERSION:
-        raise ValueError(f"{folder} expected format {FORMAT_VERSION} or older, but has {version}; update untwine to read it.")
-    if card.pop("sha256", None) != seal(card):
-        raise ValueError(f"{folder}/method.json expected to be as it was saved, but it was changed; restore it or fit again.")
-    return _configured(card, folder).restore(card, folder, dict(networks or {}))
-
-
-def _configured(card: Mapping[str, Any], folder: Path) -> Method:
+    card = read_card(folder)
     try:
-        method = find_method(card["method"])(**card["params"])
+        method = find_method(card["method"])().set_params(**card["params"])
         method.check()
-    except (TypeError, ValueError, KeyError) as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{folder}/method.json expected a method and options that this version knows, but: {error}") from None
-    return method
+    return method.restore(card, folder, own_modules(networks))

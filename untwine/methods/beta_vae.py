@@ -15,10 +15,11 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from untwine.batches import Batch
 from untwine.method import Method
 from untwine.networks.autoencoder import Autoencoder
 from untwine.terms import gaussian
-from untwine.training import Batch, Move, Player, Stage
+from untwine.training import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)

@@ -19,17 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from untwine import distributed
+from untwine.batches import Batch
+from untwine.entry import Needs
 from untwine.method import Method
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.terms import density_ratio, gaussian
-from untwine.training import Batch, Move, Player, Stage
+from untwine.training import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -59,7 +61,7 @@ class ContrastiveVAE(Method):
     likelihood: str = "auto"
     scale: float = 0.16
     name: ClassVar[str] = "contrastive_vae"
-    needs: ClassVar[Literal["nothing", "groups", "labels"]] = "groups"
+    needs: ClassVar[Needs] = "groups"
 
     @property
     def blocks(self) -> dict[str, int]:

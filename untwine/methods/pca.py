@@ -67,7 +67,8 @@ class PCA(Method):
         x = x / np.float32(255) if samples.x.dtype == np.uint8 else x
         if self.n_latent > min(x.shape):
             raise ValueError(f"n_latent expected at most {min(x.shape)} for data of {x.shape}, but got {self.n_latent}.")
-        solved = decomposition.PCA(self.n_latent, random_state=self.seed).fit(x.astype(np.float64) if x.size < 1e7 else x)
+        with np.errstate(invalid="ignore"):  # rows that are all alike have no variance to give shares of
+            solved = decomposition.PCA(self.n_latent, random_state=self.seed).fit(x.astype(np.float64) if x.size < 1e7 else x)
         nets = self.nets_["projection"]
         nets.mean.copy_(torch.from_numpy(solved.mean_))
         nets.components.copy_(torch.from_numpy(solved.components_))

@@ -12,6 +12,10 @@ group. W2^2 is Eq. 9's: summed over dimensions, mean over the plan.
 Deviations
 - The two divergences are weighted apart. The paper has one beta = 2 for both; then z keeps what s should hold, for equal
   marginals do not forbid z to know s. Information goes where it is cheap: a dear z holds only what the background needs too.
+- W2 is taken between the means of q(z|x) and q(z|y). Between samples, as small batches have them, most of it is the distance
+  of noise to noise (11 of 12 at 128 rows in 16 dimensions), and it stays as it is when the target's z goes empty. Between
+  means it is the term that keeps what both groups share in z, whatever s costs; it wants a larger weight than the paper's 1.
+- The learning rate follows a cosine down to 0: at a constant rate Adam's noise leaves traces of s in unused dimensions of z.
 - The scale of the likelihood, which the paper does not state, is a field.
 """
 
@@ -19,17 +23,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from untwine import distributed
+from untwine.batches import Batch
+from untwine.entry import Needs
 from untwine.method import Method
 from untwine.networks.autoencoder import Autoencoder
 from untwine.terms import gaussian
 from untwine.terms.transport import w2_squared
-from untwine.training import Batch, Move, Player, Stage
+from untwine.training import Move, Player, Stage, cosine
 
 
 @dataclass(eq=False, kw_only=True)
@@ -52,16 +58,16 @@ class PrincipledVAE(Method):
 
     n_common: int = 16
     n_salient: int = 8
-    beta_common: float = 4.0
+    beta_common: float = 1.0
     beta_salient: float = 0.2
-    lambda_s: float = 10.0
-    lambda_z: float = 1.0
+    lambda_s: float = 2.5
+    lambda_z: float = 25.0
     likelihood: str = "auto"
-    scale: float = 0.16
+    scale: float = 0.32
     name: ClassVar[str] = "principled_vae"
-    needs: ClassVar[Literal["nothing", "groups", "labels"]] = "groups"
+    needs: ClassVar[Needs] = "groups"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        data: {"beta_common": 2.0, "beta_salient": 2.0, "epochs": 200, "networks": "conv_norm"}
+        data: {"beta_common": 2.0, "beta_salient": 2.0, "lambda_z": 1.0, "scale": 0.16, "epochs": 200, "networks": "conv_norm"}
         for data in ("grassy_mnist", "grassy_mnist_nonlinear")
     }
 
@@ -77,7 +83,7 @@ class PrincipledVAE(Method):
     def stages(self) -> Iterator[Stage]:
         """Train all of it together, both groups in every step."""
         players = {"vae": Player(self.nets_["vae"], self.lr)}
-        yield Stage("training", self.epochs, players, self.step, self.batch, batches="groups")
+        yield Stage("training", self.epochs, players, self.step, self.batch, batches="groups", schedule=cosine)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on Eq. 8."""
@@ -97,7 +103,7 @@ class PrincipledVAE(Method):
         if self.lambda_s:
             terms["silence"] = self.lambda_s * gaussian.energy(mu_b, logvar_b)
         if self.lambda_z:
-            terms["w2"] = self.lambda_z * w2_squared(*map(distributed.gather, batch.split(z)))
+            terms["w2"] = self.lambda_z * w2_squared(*map(distributed.gather, batch.split(z_mu)))
         yield "vae", terms
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:

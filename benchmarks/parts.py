@@ -1,0 +1,117 @@
+"""The parts of the benchmark. Each yields figures from rounds in which all of its sides take their turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+
+from benchmarks import fresh, work
+from benchmarks.figures import Figure, Round, figure, interleaved, medians
+from benchmarks.peer import pythae
+from benchmarks.sides import bare, ours
+from benchmarks.work import BATCH, Work
+
+FEW = 2 * BATCH  # rows of a quick run
+
+
+def loop(quick: bool) -> Iterator[Figure]:
+    """Our images per second over those of the bare loop."""
+    for nets, rows, epochs, rounds in ((work.mlp, 4096, 2, 9), (work.conv, 2048, 1, 7)):
+        task = Work(work.pictures(FEW if quick else rows, (3, 32, 32)), nets, epochs)
+        sides = {"ours": partial(ours, task), "bare": partial(bare, task)}
+        measured = interleaved(sides, 2 if quick else rounds)
+        yield _speed(f"{nets.__name__}: ours over a bare loop", "bare", task, measured, 0.95)
+
+
+def peers(quick: bool) -> Iterator[Figure]:
+    """Our images per second over those of pythae's trainer."""
+    mlp = ("pythae's mlp", work.pythae_mlp, 4096, 2, 9, 1.3)
+    conv = ("conv", work.conv, 2048, 1, 5, 1.0)
+    for title, nets, rows, epochs, rounds, bound in (mlp, conv):
+        task = Work(work.scaled(work.pictures(FEW if quick else rows, (1, 28, 28))), nets, epochs, scale=1.0)
+        sides = {"ours": partial(ours, task), "pythae": partial(pythae, task)}
+        measured = interleaved(sides, 2 if quick else rounds)
+        yield _speed(f"{title}: ours over pythae", "pythae", task, measured, bound)
+
+
+def overhead(quick: bool) -> Iterator[Figure]:
+    """What our loop adds to a step whose networks cost next to nothing."""
+    task = Work(work.vectors(FEW if quick else 4096, 8), work.tiny, 1 if quick else 16, scale=1.0)
+    measured = interleaved({"ours": partial(ours, task), "bare": partial(bare, task)}, 2 if quick else 11)
+    steps: list[Round] = [{side: 1000 * seconds / task.steps for side, seconds in one.items()} for one in measured]
+    yield figure(
+        "the loop's own time per step",
+        [one["ours"] - one["bare"] for one in steps],
+        unit="ms",
+        bound=0.3,
+        direction="below",
+        detail={**_sizes(task, measured), "milliseconds_per_step": medians(steps)},
+    )
+
+
+def memory(quick: bool) -> Iterator[Figure]:
+    """The most memory that a process with each side takes, from the same bytes."""
+    rows, sides = (FEW, ("imports", "ours", "bare")) if quick else (8192, ("imports", "ours", "bare", "pythae"))
+    peaks = {side: fresh.peak(side, rows, torch.get_num_threads()) for side in sides}
+    detail = {"rows": rows, "shape": [3, 32, 32], "batch": BATCH, "rounds": 1, "megabytes": medians([peaks], 0)}
+    for other in sides[2:]:
+        name = f"peak memory: ours over {'a bare loop' if other == 'bare' else other}"
+        yield figure(name, [peaks["ours"] / peaks[other]], detail=detail)
+
+
+def growth(quick: bool) -> Iterator[Figure]:
+    """The time of an epoch per sample at ten times the samples, over that at the fewer."""
+    few, rounds = (FEW, 2) if quick else (10_000, 5)
+    tasks = {str(n): Work(work.pictures(n, (1, 28, 28)), work.mlp, epochs) for n, epochs in ((few, 10), (10 * few, 1))}
+    measured = interleaved({name: partial(ours, task) for name, task in tasks.items()}, rounds)
+    each = [{name: 1e6 * seconds / tasks[name].images for name, seconds in one.items()} for one in measured]
+    yield figure(
+        f"an epoch's time per sample: {10 * few:,} over {few:,}",
+        [one[str(10 * few)] / one[str(few)] for one in each],
+        bound=1.15,
+        direction="at most",
+        detail={"shape": [1, 28, 28], "batch": BATCH, "rounds": rounds, "microseconds_per_sample": medians(each)},
+    )
+
+
+def importing(quick: bool) -> Iterator[Figure]:
+    """The time of `import untwine` in a new process that has imported torch."""
+    # The first process warms the disk.
+    measured = [fresh.importing() for _ in range(2 if quick else 7)][1:]
+    yield figure(
+        "import untwine, beyond torch",
+        [one["untwine"] for one in measured],
+        unit="s",
+        bound=0.3,
+        direction="below",
+        detail={"rounds": len(measured), "seconds": medians(measured)},
+    )
+
+
+PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
+    "loop": loop,
+    "pythae": peers,
+    "overhead": overhead,
+    "memory": memory,
+    "growth": growth,
+    "import": importing,
+}
+
+
+def _speed(name: str, other: str, task: Work, measured: list[Round], bound: float) -> Figure:
+    speeds = [{side: task.images / seconds for side, seconds in one.items()} for one in measured]
+    detail = {**_sizes(task, measured), "images_per_second": medians(speeds, 0)}
+    return figure(name, [one["ours"] / one[other] for one in speeds], bound=bound, detail=detail)
+
+
+def _sizes(task: Work, measured: list[Round]) -> dict[str, object]:
+    return {
+        "rows": len(task.x),
+        "shape": list(task.x.shape[1:]),
+        "dtype": str(task.x.dtype),
+        "batch": BATCH,
+        "epochs": task.epochs,
+        "rounds": len(measured),
+    }

@@ -1,0 +1,142 @@
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are not installed with the library
+
+from benchmarks import __main__ as program
+from benchmarks import peer, sides, work
+from benchmarks.figures import Figure, figure, interleaved, medians
+from benchmarks.parts import PARTS, _speed
+from benchmarks.work import Work
+from untwine.batches import Batch
+
+
+@pytest.fixture(autouse=True)
+def same_threads():
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def test_sides_take_turns_and_the_first_round_is_dropped():
+    turns = []
+    answers = {"a": iter([100.0, 1.0, 2.0, 3.0]), "b": iter([100.0, 2.0, 8.0, 3.0])}
+
+    def side(name):
+        turns.append(name)
+        return next(answers[name])
+
+    rounds = interleaved({"a": lambda: side("a"), "b": lambda: side("b")}, 3)
+    assert "".join(turns) == "abbaabba"
+    assert rounds == [{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 8.0}, {"a": 3.0, "b": 3.0}]
+    assert medians(rounds) == {"a": 2.0, "b": 3.0}
+
+
+def test_speed_is_the_median_of_each_rounds_own_ratio():
+    task = Work(work.pictures(256, (1, 8, 8)), work.mlp, 2)
+    rounds = [{"ours": 1.0, "bare": 2.0}, {"ours": 2.0, "bare": 8.0}, {"ours": 8.0, "bare": 8.0}]
+    one = _speed("speed", "bare", task, rounds, 0.95)
+    # The ratio of the sides' medians would be 4.
+    assert (one.value, one.low, one.high) == (2.0, 1.0, 4.0)
+    assert one.detail["images_per_second"] == {"ours": 256.0, "bare": 64.0}
+    assert one.ok
+
+
+@pytest.mark.parametrize(
+    "direction, value, ok",
+    [
+        ("at least", 1.0, True),
+        ("at least", 0.999, False),
+        ("at most", 1.0, True),
+        ("at most", 1.001, False),
+        ("below", 1.0, False),
+        ("below", 0.999, True),
+        ("at least", float("nan"), False),
+        ("below", float("nan"), False),
+    ],
+)
+def test_bounds(direction, value, ok):
+    assert Figure("x", value, value, value, bound=1.0, direction=direction).ok is ok
+
+
+@pytest.mark.parametrize("nets", [work.mlp, work.conv])
+def test_bare_loop_and_ours_take_the_same_steps(nets, monkeypatch):
+    # All rows are alike and the noise is 0, so neither order nor chance can make the two sides differ.
+    monkeypatch.setattr(torch, "randn_like", torch.zeros_like)
+    monkeypatch.setattr(Batch, "noise", lambda batch, *shape: torch.zeros(len(batch.x), *shape))
+    x = np.repeat(work.pictures(1, (1, 8, 8)), 256, axis=0)
+    trained = {}
+    for side in (sides.bare, sides.ours):
+
+        def keep(shape, side=side):
+            trained[side.__name__] = nets(shape)
+            return trained[side.__name__]
+
+        assert side(Work(x, keep, 2)) > 0
+    before = Work(x, nets, 2).fresh()
+    for start, bare, ours in zip(before, trained["bare"], trained["ours"], strict=True):
+        for first, one, other in zip(start.parameters(), bare.parameters(), ours.parameters(), strict=True):
+            assert (first - one).abs().max() > 1e-4
+            # Adam divides by the gradient's size: one rounding error in a gradient near 0 may show in that weight alone.
+            assert (one - other).abs().mean() < 1e-5
+
+
+def test_all_networks_fit_every_side():
+    for nets in (work.mlp, work.conv, work.pythae_mlp):
+        encoder, decoder = Work(work.pictures(2, (1, 12, 12)), nets, 1).fresh()
+        assert encoder(torch.zeros(2, 1, 12, 12)).shape == (2, 2 * work.LATENT)
+        assert decoder(torch.zeros(2, work.LATENT)).shape == (2, 1, 12, 12)
+    count = sum(p.numel() for net in work.pythae_mlp((1, 28, 28)) for p in net.parameters())
+    assert count == 784 * 512 + 512 + 2 * (512 * 10 + 10) + 10 * 512 + 512 + 512 * 784 + 784
+
+
+def test_the_program_keeps_its_figures(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(PARTS, "growth", lambda quick: [figure("growth", [1.0, 2.0, 3.0], bound=1.15, direction="at most")])
+    assert program.main(["--quick", "--only", "overhead,growth"], tmp_path) == 1
+    kept = json.loads((tmp_path / "out" / "bench.json").read_text())
+    step, growth = kept["figures"]
+    assert step["detail"]["rows"] == 256
+    assert step["low"] <= step["value"] <= step["high"]
+    each = step["detail"]["milliseconds_per_step"]
+    assert each["ours"] > 0
+    assert each["bare"] > 0
+    assert (growth["value"], growth["ok"]) == (2.0, False)
+    assert not (tmp_path / "latest.json").exists()
+    assert "FAILED" in capsys.readouterr().out
+
+
+def test_a_whole_run_replaces_the_latest_figures(tmp_path, monkeypatch):
+    for name in PARTS:
+        monkeypatch.setitem(PARTS, name, lambda quick, name=name: [figure(name, [1.0], bound=1.0)])
+    monkeypatch.setattr(peer, "available", lambda: True)
+    assert program.main([], tmp_path) == 0
+    latest = (tmp_path / "latest.json").read_text()
+    assert latest == (tmp_path / "out" / "bench.json").read_text()
+    assert [one["name"] for one in json.loads(latest)["figures"]] == list(PARTS)
+
+
+def test_new_processes_answer(tmp_path):
+    assert program.main(["--quick", "--only", "memory,import"], tmp_path) in (0, 1)
+    memory, untwine = json.loads((tmp_path / "out" / "bench.json").read_text())["figures"]
+    peaks = memory["detail"]["megabytes"]
+    assert peaks["imports"] < peaks["ours"]
+    assert memory["value"] == pytest.approx(peaks["ours"] / peaks["bare"], rel=0.02)
+    assert 0 < untwine["value"] < untwine["detail"]["seconds"]["torch"]
+
+
+def test_without_pythae_it_says_so(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(peer, "available", lambda: False)
+    assert program.main([], tmp_path) == 2
+    assert "pythae could not be imported" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_parts_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        program.main(["--only", "loop,speed"])
+    assert "expected some of loop, pythae" in capsys.readouterr().err

@@ -1,0 +1,146 @@
+"""Imports flow one way, importing is quick and computes nothing, and nothing that could run a file's content is called."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import untwine
+
+ROOT = Path(untwine.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+# Each part, and the parts that it may import besides itself. Reading from top to bottom, no part knows a later one.
+BELOW = {
+    "samples": (),
+    "latents": (),
+    "files": (),
+    "progress": (),
+    "distributed": (),
+    "terms": ("samples", "latents"),
+    "networks": ("terms", "distributed"),
+    "batches": ("samples", "distributed"),
+    "training": ("samples", "files", "progress", "distributed", "batches"),
+    "run_folder": ("files", "training"),
+    "fields": (),
+    "entry": ("samples",),
+    "method": ("samples", "latents", "files", "distributed", "batches", "training", "run_folder", "fields", "entry"),
+    "methods": ("samples", "distributed", "terms", "networks", "batches", "training", "run_folder", "entry", "method"),
+    "data": ("samples", "latents", "files"),
+    "metrics": ("latents",),
+    "plots": ("latents", "metrics"),
+    "evaluate": ("samples", "latents", "files", "progress", "methods", "metrics"),
+    "report": ("files", "plots", "metrics"),
+    "demo": ("samples", "method", "methods", "data", "evaluate", "report", "files"),
+    "arguments": ("distributed", "data"),
+    "cli": ("arguments", "training", "distributed", "methods", "data", "evaluate", "report", "files", "demo", "samples"),
+    "__main__": ("cli",),
+}
+LAZY = ("sklearn", "scipy", "matplotlib", "openTSNE", "rich", "PIL", "cyclopts")
+
+
+def part(path):
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def trees():
+    for path in FILES:
+        yield path, ast.parse(path.read_text())
+
+
+def imported(tree):
+    """Return the modules of untwine that a file names in its imports, lazy ones included, and names of the package itself."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "untwine")
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are written out from the top"
+            if node.module == "untwine":
+                yield from (f"untwine.{alias.name}" for alias in node.names)
+            elif node.module and node.module.split(".")[0] == "untwine":
+                yield node.module
+
+
+def test_every_part_has_its_place():
+    assert {part(path) for path in FILES} - {"__init__"} == set(BELOW)
+    seen = set()
+    for name, below in BELOW.items():
+        assert set(below) <= seen, f"{name} must come after what it imports"
+        seen.add(name)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.parent != ROOT or path.name != "__init__.py"],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_imports_flow_one_way(path):
+    own = part(path)
+    for module in imported(ast.parse(path.read_text())):
+        other = module.split(".")[1]
+        if other == "__version__":  # the only thing that the package itself holds
+            continue
+        assert other == own or other in BELOW[own], f"{own} may not import {other}"
+
+
+def test_no_module_is_named_after_nothing():
+    vague = {"utils", "util", "common", "misc", "base", "helper", "helpers", "core", "manager"}
+    assert [path for path in FILES if path.stem.strip("_") in vague] == []
+
+
+def test_nothing_that_runs_content_is_imported_or_called():
+    bad = []
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                runs = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "importlib"}
+                bad += [(path.name, name) for name in names if name.split(".")[0] in runs]
+            elif isinstance(node, ast.Call):
+                name = ast.unparse(node.func)
+                if name in ("eval", "exec", "compile", "__import__", "torch.load", "torch.jit.load", "np.memmap"):
+                    bad.append((path.name, name))
+                if name in ("np.load", "numpy.load", "np.savez", "np.savez_compressed", "np.save"):
+                    flags = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+                    if flags.get("allow_pickle") != "False":
+                        bad.append((path.name, f"{name} without allow_pickle=False"))
+    assert bad == []
+
+
+def test_no_assert_is_left_to_what_a_user_can_cause():
+    found = [(path.name, node.lineno) for path, tree in trees() for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    assert len(found) <= 1, found  # one that tells the type checker what the line above made sure of
+
+
+PROBE = """
+import sys, time
+import torch, numpy
+before = set(sys.modules)
+start = time.perf_counter()
+import untwine
+spent = time.perf_counter() - start
+import json
+roots = {name.split(".")[0] for name in set(sys.modules) - before}
+print(json.dumps([spent, sorted(roots), torch.get_default_dtype() == torch.float32 and torch.is_grad_enabled()]))
+"""
+
+
+def probed():
+    done = subprocess.run([sys.executable, "-W", "error", "-c", PROBE], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_import_is_quick_and_brings_nothing_heavy_along():
+    least = float("inf")
+    # What a busy machine adds varies, what the import itself takes does not: the least of a few tells it.
+    for _ in range(6):
+        spent, roots, unchanged = probed()
+        assert [name for name in LAZY if name in roots] == []
+        assert unchanged, "an import set one of torch's flags"
+        least = min(least, spent)
+        if least < 0.3:
+            return
+    pytest.fail(f"import untwine takes {least:.2f} s beyond torch, but 0.3 s was expected")

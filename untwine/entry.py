@@ -1,0 +1,90 @@
+"""What may go into a method: rows with their weak label, own modules, a device; each refused in a sentence where it cannot."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import nn
+
+from untwine.samples import BACKGROUND, Array, Samples
+
+Needs = Literal["nothing", "groups", "labels"]
+
+
+def as_samples(x: Samples | ArrayLike, y: ArrayLike | None, needs: Needs) -> Samples:
+    """Return what `fit` was given as samples, with `y` as the weak label that the method needs."""
+    if isinstance(x, Samples) and y is None:
+        return x
+    if isinstance(x, Samples):
+        raise TypeError("fit expected either Samples alone or an array with y, but got Samples and y; put y into the Samples.")
+    rows = typing.cast(Array, x)  # what is no array, Samples makes one or refuses
+    if y is None or needs == "nothing":
+        return Samples(rows)
+    if needs == "groups":
+        groups = np.asarray(y)
+        if groups.ndim == 1 and groups.dtype.kind in "USO":
+            raise ValueError(
+                "y expected groups as whole numbers, 0 for the background and 1 or more for targets, but got names."
+            )
+        return Samples(rows, groups=groups)
+    return Samples(rows, labels=np.asarray(y))
+
+
+def require(samples: Samples, needs: Needs, title: str) -> None:
+    """Refuse samples without what the method needs."""
+    if needs == "groups":
+        if samples.groups is None:
+            raise ValueError(
+                f"{title} expected a target and a background, but the data has no groups; make it with "
+                "Samples.contrast(target=..., background=...), or pass groups as y."
+            )
+        for side, count in (
+            ("target", int((samples.groups != BACKGROUND).sum())),
+            ("background", int((samples.groups == BACKGROUND).sum())),
+        ):
+            if count < 2:
+                raise ValueError(
+                    f"{title} expected at least 2 rows of {side}, but got {count} sample{'s' * (count != 1)}; "
+                    "add some, or use an unsupervised method."
+                )
+    if needs == "labels" and samples.labels is None:
+        raise ValueError(
+            f"{title} expected a class for every row, but the data has no labels; pass Samples(x, labels=...) or y."
+        )
+    if len(samples) < 2:
+        raise ValueError(f"{title} expected at least 2 rows, but got {len(samples)} sample.")
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device of that name, if this machine has it."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):
+        device = None
+    if device is None or device.type not in ("cpu", "cuda", "mps"):
+        raise ValueError(f"device expected auto, cpu, cuda or mps as this machine has it, but got {name!r}; use device='auto'.")
+    return device
+
+
+def own_modules(networks: Mapping[str, nn.Module] | None) -> dict[str, nn.Module]:
+    """Return the user's own modules by name, or refuse what is none."""
+    if networks is None:
+        return {}
+    if not isinstance(networks, Mapping) or not all(isinstance(module, nn.Module) for module in networks.values()):
+        raise TypeError(
+            f"networks expected your own modules by name, such as {{'encoder': module}}, but got {called(networks)}."
+        )
+    return dict(networks)
+
+
+def called(thing: object) -> str:
+    """Name a thing in a sentence."""
+    return f"{thing!r}" if isinstance(thing, str) else f"a {type(thing).__name__}"

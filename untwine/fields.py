@@ -1,0 +1,44 @@
+"""The rules that the fields of every method keep."""
+
+from __future__ import annotations
+
+import math
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+COUNTS = ("epochs", "batch", "width")  # at least 1, as are all that start with n_
+ABOVE_ZERO = ("lr", "scale")
+
+
+def check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    """Refuse a field of the wrong type or out of range, in one sentence."""
+    for name, value in values.items():
+        _check_type(name, value, hints[name])
+        if isinstance(value, str) or value is None:
+            continue
+        if name.startswith("n_") or name in COUNTS:
+            if value < 1:
+                raise ValueError(f"{name} expected a whole number of at least 1, but got {value}.")
+        elif name in ABOVE_ZERO:
+            if not value > 0:
+                raise ValueError(f"{name} expected a number above 0, but got {value}.")
+        elif value < 0:
+            raise ValueError(f"{name} expected a number of at least 0, but got {value}.")
+    if values["seed"] >= 2**63:
+        raise ValueError(f"seed expected a number below 2^63, but got {values['seed']}.")
+
+
+def _check_type(name: str, value: Any, hint: Any) -> None:
+    allowed = typing.get_args(hint) or (hint,)
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    whole = number and isinstance(value, (int, np.integer))
+    if (float in allowed and number and math.isfinite(value)) or (int in allowed and whole):
+        return
+    if not number and isinstance(value, tuple(kind for kind in allowed if kind not in (int, float))):
+        return
+    words = {int: "a whole number", float: "a finite number", str: "a name", bool: "True or False", type(None): "None"}
+    expected = " or ".join(words.get(kind, str(kind)) for kind in allowed)
+    raise TypeError(f"{name} expected {expected}, but got {value!r}.")
