@@ -55,8 +55,8 @@ class Method(ABC):
         A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`) and their width; None for the usual one.
     """
 
-    epochs: int = 100
-    batch: int = 128
+    epochs: int = 50
+    batch: int = 64
     lr: float = 1e-3
     seed: int = 0
     device: str = "auto"

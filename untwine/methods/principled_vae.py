@@ -38,6 +38,9 @@ from untwine.terms.transport import w2_squared
 from untwine.training import Move, Player, Stage, cosine
 
 
+LENGTH = {"epochs": 200, "batch": 128, "networks": "conv_norm"}
+
+
 @dataclass(eq=False, kw_only=True)
 class PrincipledVAE(Method):
     """Common and salient parts of a target against a background, with the objective of paper 000.
@@ -67,7 +70,7 @@ class PrincipledVAE(Method):
     name: ClassVar[str] = "principled_vae"
     needs: ClassVar[Needs] = "groups"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        data: {"beta_common": 2.0, "beta_salient": 2.0, "lambda_z": 1.0, "scale": 0.16, "epochs": 200, "networks": "conv_norm"}
+        data: {"beta_common": 2.0, "beta_salient": 2.0, "lambda_z": 1.0, "scale": 0.16, **LENGTH}
         for data in ("grassy_mnist", "grassy_mnist_nonlinear")
     }
 
