@@ -37,7 +37,6 @@ from untwine.terms import gaussian
 from untwine.terms.transport import w2_squared
 from untwine.training import Move, Player, Stage, cosine
 
-
 LENGTH = {"epochs": 200, "batch": 128, "networks": "conv_norm"}
 
 
