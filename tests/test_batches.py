@@ -7,6 +7,7 @@ import pytest
 import torch
 from game import Game, play, rows
 
+import untwine as un
 from untwine import Samples, distributed
 from untwine.batches import Batch, Rows
 from untwine.training import Player, Stage
@@ -99,9 +100,24 @@ def test_batches_of_two_processes_are_the_halves_of_one(monkeypatch):
     assert torch.equal(torch.cat(parts, 1), whole)
 
 
-def test_bytes_become_zero_to_one_and_pictures_lie_channels_last():
+def test_bytes_become_zero_to_one_and_pictures_keep_their_layout():
     x = np.random.default_rng(0).integers(0, 256, size=(4, 3, 8, 8), dtype=np.uint8)
-    data = Rows.of(Samples(x), torch.from_numpy(x), torch.float32, torch.device("cpu"))
-    batch = data.batch(np.array([[2, 0]]), (0, 0, 0))
-    np.testing.assert_allclose(batch.x.numpy(), x[[2, 0]] / 255, rtol=1e-6)
-    assert batch.x.is_contiguous(memory_format=torch.channels_last)
+    for layout in (torch.contiguous_format, torch.channels_last):
+        rows = torch.from_numpy(x).contiguous(memory_format=layout)
+        batch = Rows.of(Samples(x), rows, torch.float32, torch.device("cpu")).batch(np.array([[2, 0]]), (0, 0, 0))
+        np.testing.assert_allclose(batch.x.numpy(), x[[2, 0]] / 255, rtol=1e-6)
+        assert batch.x.is_contiguous(memory_format=layout)
+
+
+@pytest.mark.parametrize(("networks", "layout"), [("conv", torch.channels_last), ("mlp", torch.contiguous_format)])
+def test_pictures_lie_as_their_networks_like_them(networks, layout):
+    seen = []
+
+    class Watched(un.VAE):
+        def step(self, batch, t):
+            seen.append(batch.x.is_contiguous(memory_format=layout))
+            yield from super().step(batch, t)
+
+    x = np.random.default_rng(0).integers(0, 256, size=(12, 3, 8, 8), dtype=np.uint8)
+    Watched(networks=networks, epochs=1, batch=4, width=4).fit(x)
+    assert seen == [True] * 3

@@ -38,6 +38,7 @@ def launched() -> Iterator[None]:
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     try:
         yield
+        dist.barrier()  # nobody leaves while another still talks to the first process, which keeps the addresses
     finally:
         dist.destroy_process_group()
 

@@ -13,6 +13,7 @@ where it was, and many processes see what one would.
 
 from __future__ import annotations
 
+import functools
 import math
 import signal
 import threading
@@ -223,12 +224,14 @@ class _Loop:
         for number, (names, terms) in enumerate(parts):
             players = (names,) if isinstance(names, str) else names
             parameters = [p for name in players for p in self.owned[name]]
-            loss = torch.stack([term.to(self.rows.dtype) for term in terms.values()])
-            grads = torch.autograd.grad(loss.sum(), parameters, allow_unused=True, retain_graph=number + 1 < len(parts))
+            losses = [term.to(self.rows.dtype) for term in terms.values()]
+            loss = functools.reduce(torch.add, losses)
+            grads = torch.autograd.grad(loss, parameters, allow_unused=True, retain_graph=number + 1 < len(parts))
             used = self.used(players, parameters, grads)
-            *means, values = distributed.average([*used, loss.detach()])
-            norm = nn.utils.get_total_norm(means)
-            numbers = torch.cat([values, norm.to(values.dtype)[None]]).tolist()
+            averages = list(distributed.average([*used, *(loss.detach() for loss in losses)]))
+            means, values = averages[: len(used)], averages[len(used) :]
+            norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(means)))
+            numbers = torch.stack([*values, norm]).tolist()
             for name, value in zip((*terms, "gradient"), numbers, strict=True):
                 if not math.isfinite(value):
                     return f"{name!r} of the player {'/'.join(players)!r}"

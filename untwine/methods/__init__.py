@@ -12,17 +12,41 @@ from torch import nn
 from untwine.entry import own_modules
 from untwine.method import Method
 from untwine.methods.beta_vae import BetaVAE
+from untwine.methods.contrastive_pca import ContrastivePCA
 from untwine.methods.contrastive_vae import ContrastiveVAE
+from untwine.methods.generalised_contrastive_pca import GeneralisedContrastivePCA
 from untwine.methods.pca import PCA
 from untwine.methods.principled_vae import PrincipledVAE
+from untwine.methods.probabilistic_contrastive_pca import ProbabilisticContrastivePCA
 from untwine.methods.vae import VAE
 from untwine.run_folder import read_card
 
-__all__ = ["METHODS", "PCA", "VAE", "BetaVAE", "ContrastiveVAE", "PrincipledVAE", "find_method", "load_method"]
+__all__ = [
+    "METHODS",
+    "PCA",
+    "VAE",
+    "BetaVAE",
+    "ContrastivePCA",
+    "ContrastiveVAE",
+    "GeneralisedContrastivePCA",
+    "PrincipledVAE",
+    "ProbabilisticContrastivePCA",
+    "find_method",
+    "load_method",
+]
 
 METHODS: Mapping[str, type[Method]] = {
     method.name: method
-    for method in (PrincipledVAE, ContrastiveVAE, VAE, BetaVAE, PCA)  # the first is the default
+    for method in (  # the first is the default
+        PrincipledVAE,
+        ContrastiveVAE,
+        ContrastivePCA,
+        GeneralisedContrastivePCA,
+        ProbabilisticContrastivePCA,
+        VAE,
+        BetaVAE,
+        PCA,
+    )
 }
 
 

@@ -91,13 +91,16 @@ class Autoencoder(nn.Module):
     def encode(self, x: Tensor) -> dict[str, Code]:
         """Infer each block from (n, *shape)."""
         mu, logvar = self.encoder(x).to(x.dtype).chunk(2, 1)
-        widths = list(self.blocks.values())
-        pairs = zip(torch.split(mu, widths, 1), torch.split(gaussian.bounded(logvar), widths, 1), strict=True)
+        logvar, widths = gaussian.bounded(logvar), list(self.blocks.values())
+        if len(widths) == 1:  # to split into one part would cost a copy on the way back
+            return {name: Code(mu, logvar) for name in self.blocks}
+        pairs = zip(torch.split(mu, widths, 1), torch.split(logvar, widths, 1), strict=True)
         return {name: Code(*pair) for name, pair in zip(self.blocks, pairs, strict=True)}
 
     def output(self, *codes: Tensor) -> Tensor:
         """Return what the decoder says of codes given block by block: logits for pictures."""
-        return self.decoder(torch.cat(codes, 1)).to(codes[0].dtype)  # type: ignore[no-any-return]
+        joined = torch.cat(codes, 1) if len(codes) > 1 else codes[0]
+        return self.decoder(joined).to(joined.dtype)  # type: ignore[no-any-return]
 
     def mean(self, *codes: Tensor) -> Tensor:
         """Return the mean of p(x | codes)."""

@@ -16,7 +16,7 @@ def bernoulli(x: Tensor, logits: Tensor) -> Tensor:
 
 def gaussian(x: Tensor, mean: Tensor, scale: float) -> Tensor:
     r"""$\sum (x - m)^2 / 2 \sigma^2 + \log \sigma + \tfrac12 \log 2 \pi$ with a fixed $\sigma$."""
-    constant = x[0].numel() * (math.log(scale) + 0.5 * math.log(2 * math.pi))
+    constant = x.numel() // len(x) * (math.log(scale) + 0.5 * math.log(2 * math.pi))
     return functional.mse_loss(mean, x, reduction="sum") / (2 * scale**2 * len(x)) + constant
 
 

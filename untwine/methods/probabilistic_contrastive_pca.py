@@ -1,0 +1,87 @@
+r"""PCPCA: Li, Jones and Engelhardt, *Probabilistic Contrastive Principal Component Analysis*, 2020.
+
+$$\max_{W, \sigma^2} \sum_i \log N(x_i; 0, W W^T + \sigma^2 I) - \gamma \sum_j \log N(y_j; 0, W W^T + \sigma^2 I)$$
+
+Solution: with C = sum x x' - gamma sum y y', its eigenvalues l_1 >= l_2 ... and the leading k eigenvectors U,
+
+$$\sigma^2 = \frac{\sum_{j > k} l_j}{(n - \gamma m)(d - k)}, \quad W = U (\Lambda_k / (n - \gamma m) - \sigma^2 I)^{1/2}$$
+
+and the codes are the posterior means s = (W'W + sigma^2 I)^-1 W' (x - m_y).
+Letters: x (target) and y (background) are centred by their own mean, n and m their rows, d the columns, m_y the mean of the
+background.
+The likelihoods are summed, not mean, over rows, so gamma must stay below n / m, and below where sigma^2 turns negative.
+Deviations: the paper leaves gamma to the user; None takes the largest of 0.95, 0.9, 0.8, ... 0 times n / m that has a
+solution. Decoding inverts the codes by least squares, so decode after encode is a projection and does not shrink. Directions
+without variance in both are left out, and of more than 500 columns U lies in the 500 leading principal components. The common
+block is ours (see `planes`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from untwine.contrast import RANK, Comparison
+from untwine.methods.planes import Plane, TwoPlanes, leading
+from untwine.samples import Array
+
+SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
+
+
+@dataclass(eq=False, kw_only=True)
+class ProbabilisticContrastivePCA(TwoPlanes):
+    """Probabilistic contrastive PCA: a Gaussian model that fits the target well and the background badly.
+
+    Parameters
+    ----------
+    n_common, n_salient
+        The number of codes of each part; where the data has fewer directions, the last codes are 0.
+    gamma
+        The weight of the background's likelihood, below n / m; 0 is probabilistic PCA of the target. None chooses it, see
+        `gamma_`.
+    """
+
+    gamma: float | None = None
+    name: ClassVar[str] = "probabilistic_contrastive_pca"
+    numbers: ClassVar[tuple[str, ...]] = ("gamma", "sigma2")
+
+    @property
+    def gamma_(self) -> float:
+        """The weight that was used."""
+        return float(self._planes().gamma)
+
+    @property
+    def sigma2_(self) -> float:
+        """The variance of the noise."""
+        return float(self._planes().sigma2)
+
+    def salient_plane(self, both: Comparison) -> Plane:
+        """Return W and the maps to the posterior means."""
+        tried = [self.gamma] if self.gamma is not None else [share * both.n / both.m for share in SHARES]
+        for gamma in tried:
+            solved = maximum_likelihood(both, gamma, self.n_salient)
+            if solved is not None:
+                W, sigma2 = solved
+                M = W.T @ W + sigma2 * np.eye(W.shape[1])
+                # What has neither signal nor noise has the code 0.
+                return Plane(W, W @ np.linalg.pinv(M, rcond=RANK, hermitian=True), {"gamma": gamma, "sigma2": sigma2})
+        raise ValueError(
+            f"gamma expected a weight at which the noise keeps a variance above 0, below {both.n / both.m:.3g} here, "
+            f"but got {self.gamma}; lower it, or leave it to gamma=None."
+        )
+
+
+def maximum_likelihood(both: Comparison, gamma: float, k: int) -> tuple[Array, float] | None:
+    """Return W (r, k) and sigma^2, or None where there is no maximum."""
+    n, m, d = both.n, both.m, len(both.origin)
+    weight, a, b = n - gamma * m, n - 1, gamma * (m - 1)
+    if weight <= 0:
+        return None
+    values, U = leading(a * both.A - b * both.B, k)
+    left = a * both.target_variance - b * both.background_variance - values.sum()
+    if left < -RANK * a * both.target_variance:
+        return None
+    sigma2 = max(left, 0.0) / (weight * (d - len(values))) if d > len(values) else 0.0
+    return U * np.sqrt(np.clip(values / weight - sigma2, 0, None)), sigma2
