@@ -141,6 +141,7 @@ def test_axes_leave_out_what_does_not_vary():
         (lambda: un.contrast_test(without(0), permutations=0), "permutations expected a whole number of at least 1, but got 0"),
         (lambda: un.contrast_test(without(0), seed=-1), "seed expected a whole number of at least 0, but got -1"),
         (lambda: un.contrast_test(without(0), level=2), "level expected a number between 0 and 1, but got 2"),
+        (lambda: un.contrast_test(without(0), level="a"), "level expected a number between 0 and 1, but got 'a'"),
     ],
 )
 def test_wrong_use_gets_a_sentence(call, sentence):

@@ -79,9 +79,9 @@ def test_hostile_data(kind, name, seed):
 @pytest.mark.soak
 def test_a_hundred_short_fits_on_hostile_data():
     fates = {case: outcome(*case) for case in CASES}
-    assert len(fates) == 100
+    assert len(fates) >= 100
     # To refuse everything would be safe too: most of this can be trained on.
-    assert sum(fate == "trained" for fate in fates.values()) >= 80
+    assert sum(fate == "trained" for fate in fates.values()) >= 0.8 * len(fates)
 
 
 def test_pictures_without_contrast_are_trained_on_too():

@@ -73,11 +73,12 @@ def list_(what: Literal["methods", "data", "metrics"], *, json: bool = False) ->
     if json:
         _print_json(rows)
         return
+    wide = max(len(row["name"]) for row in rows) + 2
     for row in rows:
         needs = f" (needs {row['needs']})" if row.get("needs", "nothing") != "nothing" else ""
-        print(f"{row['name']:24}{row['summary']}{needs}")
+        print(f"{row['name']:{wide}}{row['summary']}{needs}")
         if row.get("options"):
-            print(" " * 24 + "  ".join(f"{key}={value}" for key, value in row["options"].items()))
+            print(" " * wide + "  ".join(f"{key}={value}" for key, value in row["options"].items()))
 
 
 @app.command

@@ -120,8 +120,8 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     samples
         Target and background, at least two rows of each.
     permutations
-        How many times labels are shuffled; the least p-value is 1 / (permutations + 1), and a second dimension can only be found where
-        that is within a fifth of the level.
+        How many times labels are shuffled; the least p-value is 1 / (permutations + 1). To find a second dimension it must be
+        within a fifth of the level.
     seed
         Decides the shuffles.
     level
@@ -189,5 +189,5 @@ def _check(samples: Samples, permutations: int, seed: int, level: float) -> None
         raise ValueError(f"permutations expected a whole number of at least 1, but got {permutations!r}.")
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed expected a whole number of at least 0, but got {seed!r}.")
-    if not 0 < level < 1:
+    if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise ValueError(f"level expected a number between 0 and 1, but got {level!r}.")

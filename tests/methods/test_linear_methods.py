@@ -19,7 +19,6 @@ from untwine.metrics import canonical_correlation
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 METHODS = (un.ContrastivePCA, un.GeneralisedContrastivePCA, un.ProbabilisticContrastivePCA)
-TOY_WIDTHS = {"n_common": 5, "n_salient": 2}
 
 
 @cache
@@ -235,9 +234,9 @@ def test_pictures_of_two_thousand_columns_take_seconds():
     salient[8:20, 8:20] = 1
     shared = chance.normal(size=(4, 3, 28, 28))
     strength = chance.normal(size=600)
-    x = chance.normal(size=(1200, 4)) @ shared.reshape(4, -1) * 0.05 + 0.03 * chance.normal(size=(1200, 3 * 28 * 28))
+    x = chance.normal(size=(1200, 4)) @ shared.reshape(4, -1) * 0.03 + 0.03 * chance.normal(size=(1200, 3 * 28 * 28))
     x = np.clip(0.5 + x.reshape(-1, 3, 28, 28), 0, 1)
-    x[:600] = np.clip(x[:600] + 0.05 * strength[:, None, None, None] * salient, 0, 1)
+    x[:600] = np.clip(x[:600] + 0.08 * strength[:, None, None, None] * salient, 0, 1)
     data = Samples.contrast(target=np.uint8(255 * x[:600]), background=np.uint8(255 * x[600:]))
     for kind in METHODS:
         start = time.process_time()
