@@ -169,7 +169,7 @@ CALLS = {
         r"'bernoulli' expected pictures in \[0, 1\], but the rows",
     ),
     "no scale": (lambda: vae(scale=0.0), r"scale expected a number above 0, but got 0.0"),
-    "unknown field": (lambda: small("vae").set_params(beta=2), r"VAE expected one of epochs, .*, but got 'beta'"),
+    "unknown field": (lambda: small("vae").set_params(beta=2), r"VAE expected one of seed, .*, but got 'beta'"),
     "a paper's unknown data": (lambda: un.VAE.paper("mnist"), r"one of its paper's data sets \(none\), but got 'mnist'"),
     # what is asked of a fitted method
     "unfitted": (lambda: small("vae").encode(X), r"this VAE expected to be fitted first; call fit, or load it"),

@@ -53,7 +53,7 @@ def test_one_column_is_fitted_where_y_holds_a_background(method):
 
 def test_clone_takes_the_configuration_and_not_the_fit(method):
     data = vectors()
-    method.set_params(seed=3, lr=0.01).fit(data)
+    method.set_params(seed=3, precision="float64").fit(data)
     copied = clone(method)
     assert copied.get_params() == method.get_params()
     assert [name for name in vars(copied) if name.endswith("_")] == []
@@ -61,9 +61,9 @@ def test_clone_takes_the_configuration_and_not_the_fit(method):
 
 
 def test_set_params_changes_fields_and_refuses_others(method):
-    assert method.set_params(epochs=7) is method
-    assert method.get_params()["epochs"] == 7
-    with pytest.raises(ValueError, match=r"expected one of epochs, .*, but got 'epoch'"):
+    assert method.set_params(seed=7) is method
+    assert method.get_params()["seed"] == 7
+    with pytest.raises(ValueError, match=r"expected one of seed, .*, but got 'epoch'"):
         method.set_params(epoch=7)
 
 

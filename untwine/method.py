@@ -1,7 +1,8 @@
 """The contract of every method: fit, encode, decode, transform, sample, save.
 
-A method is a dataclass: its constructor only stores, and its fields are its configuration. It defines `blocks`, `build`, and
-either `stages` (trained) or `solve` (closed form), and then `codes` and `generate`. Everything else is written once, here.
+A method is a dataclass: its constructor only stores, and its fields are its configuration. It is `Trained` (and defines
+`stages`) or `Solved` (and defines `solve`); besides it defines `blocks`, `build`, `codes` and `generate`. Everything else is
+written once, here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -41,29 +42,17 @@ class Method(ABC):
 
     Parameters
     ----------
-    epochs, batch, lr
-        How often training passes the data, rows in a step (of each group, where there are two), and the learning rate.
     seed
         All chance of a fit comes from it: the same seed, data and threads give the same weights.
     device
         `auto` takes a graphics card where there is one; or `cpu`, `cuda`, `mps`.
     precision
         `float32`, `bfloat16` (networks run in it, weights stay single) or `float64`.
-    clip
-        The largest norm of a player's gradient; 0 never clips.
-    networks, width
-        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`) and their width; None for the usual one.
     """
 
-    epochs: int = 50
-    batch: int = 64
-    lr: float = 1e-3
     seed: int = 0
     device: str = "auto"
     precision: str = "float32"
-    clip: float = 0.0
-    networks: str = "auto"
-    width: int | None = None
 
     name: ClassVar[str]
     needs: ClassVar[Needs] = "nothing"
@@ -81,13 +70,9 @@ class Method(ABC):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the networks for rows of that shape, with the user's own modules where given."""
 
-    def stages(self) -> Iterator[Stage]:
-        """Yield the stages of training, one after the other."""
-        raise NotImplementedError  # a method has either this or `solve`
-
-    def solve(self, samples: Samples) -> None:
-        """Fit in closed form."""
-        raise NotImplementedError  # a method has either this or `stages`
+    @abstractmethod
+    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+        """Fit the networks to samples and return the history; `Trained` and `Solved` say how."""
 
     @abstractmethod
     def codes(self, x: Tensor) -> dict[str, Tensor]:
@@ -154,13 +139,8 @@ class Method(ABC):
             return self._take_finished(Path(out), samples, own)
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
-        self.history_: list[Row] = []
-        if type(self).solve is not Method.solve:
-            self.solve(samples)
-        else:
-            if out is not None:
-                files.folder(out)  # before the hours of training, not after
-            self._train(samples, None if out is None else Path(out) / CHECKPOINT, resume, every, progress)
+        kept = Kept(None if out is None else Path(out) / CHECKPOINT, resume, every)
+        self.history_ = self.learn(samples, kept, progress)
         self.nets_.eval()
         self.seconds_ = round(time.monotonic() - start, 3)
         if out is not None:
@@ -317,8 +297,6 @@ class Method(ABC):
         fields.check(self.get_params(), typing.get_type_hints(type(self)))
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision expected one of {', '.join(PRECISIONS)}, but got {self.precision!r}.")
-        if self.batch % distributed.world():
-            raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
         self._assemble(samples.shape, own)
@@ -342,22 +320,6 @@ class Method(ABC):
         self.nets_: Any = nets.to(self.device_, self._dtype)
         if self._convolves:
             self.nets_.to(memory_format=torch.channels_last)
-
-    def _train(self, samples: Samples, checkpoint: Path | None, resume: bool, every: float, progress: bool) -> None:
-        identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
-        self.history_ = train(
-            self.stages(),
-            self.nets_,
-            Rows.of(samples, self._standard(torch.from_numpy(samples.x)), self._dtype, self.device_),
-            seed=self.seed,
-            clip=self.clip,
-            autocast=self.precision == "bfloat16",
-            checkpoint=checkpoint,
-            every=every,
-            resume=resume,
-            identity=run_folder.seal(identity),
-            show=progress,
-        )
 
     @property
     def _convolves(self) -> bool:
@@ -390,6 +352,76 @@ class Method(ABC):
             raise NotFittedError(
                 f"this {type(self).__name__} expected to be fitted first; call fit, or load it with load_method."
             )
+
+
+@dataclass(eq=False, kw_only=True)
+class Trained(Method):
+    """A method that is trained, stage by stage.
+
+    Parameters
+    ----------
+    epochs, batch, lr
+        How often training passes the data, rows in a step (of each group, where there are two), and the learning rate.
+    clip
+        The largest norm of a player's gradient; 0 never clips.
+    networks, width
+        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`) and their width; None for the usual one.
+    """
+
+    epochs: int = 50
+    batch: int = 64
+    lr: float = 1e-3
+    clip: float = 0.0
+    networks: str = "auto"
+    width: int | None = None
+
+    @abstractmethod
+    def stages(self) -> Iterator[Stage]:
+        """Yield the stages of training, one after the other."""
+
+    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+        """Run the stages in the one loop."""
+        if self.batch % distributed.world():
+            raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
+        if kept.checkpoint is not None:
+            files.folder(kept.checkpoint.parent)  # before the hours of training, not after
+        identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
+        rows = Rows.of(samples, self._standard(torch.from_numpy(samples.x)), self._dtype, self.device_)
+        return train(
+            self.stages(),
+            self.nets_,
+            rows,
+            seed=self.seed,
+            clip=self.clip,
+            autocast=self.precision == "bfloat16",
+            checkpoint=kept.checkpoint,
+            every=kept.every,
+            resume=kept.resume,
+            identity=run_folder.seal(identity),
+            show=progress,
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class Solved(Method):
+    """A method with a closed form."""
+
+    @abstractmethod
+    def solve(self, samples: Samples) -> None:
+        """Write the solution into the networks."""
+
+    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+        """Solve; there is no history."""
+        self.solve(samples)
+        return []
+
+
+class Kept(NamedTuple):
+    """Where a run keeps its checkpoint, whether to go on from it, and the seconds between two."""
+
+    checkpoint: Path | None
+    resume: bool
+    every: float
 
 
 class Units(nn.Module):

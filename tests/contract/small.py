@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 
 from untwine import Samples
-from untwine.method import Method
+from untwine.method import Trained
 from untwine.methods import METHODS
 
 NAMES = tuple(METHODS)
-TRAINED = tuple(name for name, method in METHODS.items() if method.solve is Method.solve)
+TRAINED = tuple(name for name, method in METHODS.items() if issubclass(method, Trained))
 SMALL = {"epochs": 2, "batch": 16, "width": 8, "n_latent": 4, "n_common": 4, "n_salient": 3}
 
 

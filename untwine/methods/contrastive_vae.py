@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from untwine import distributed
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import Method
+from untwine.method import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.terms import density_ratio, gaussian
@@ -35,7 +35,7 @@ from untwine.training import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
-class ContrastiveVAE(Method):
+class ContrastiveVAE(Trained):
     """Common and salient parts of a target against a background, made independent by a game.
 
     Parameters

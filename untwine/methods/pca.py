@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from untwine.method import Method
+from untwine.method import Solved
 from untwine.samples import Samples
 
 
@@ -35,7 +35,7 @@ class Projection(nn.Module):
 
 
 @dataclass(eq=False, kw_only=True)
-class PCA(Method):
+class PCA(Solved):
     """Principal components of all rows: one block of codes, no supervision and no training.
 
     Parameters

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from untwine.contrast import RANK, Comparison, compare
 from untwine.entry import Needs
 from untwine.latents import Latents
-from untwine.method import Method
+from untwine.method import Solved
 from untwine.samples import Array, Samples
 
 
@@ -56,7 +56,7 @@ class Planes(nn.Module):
 
 
 @dataclass(eq=False, kw_only=True)
-class TwoPlanes(Method):
+class TwoPlanes(Solved):
     """A linear contrastive method but for its salient directions."""
 
     n_common: int = 5

@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from untwine import distributed
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import Method
+from untwine.method import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.terms import gaussian
 from untwine.terms.transport import w2_squared
@@ -41,7 +41,7 @@ LENGTH = {"epochs": 200, "batch": 128, "networks": "conv_norm"}
 
 
 @dataclass(eq=False, kw_only=True)
-class PrincipledVAE(Method):
+class PrincipledVAE(Trained):
     """Common and salient parts of a target against a background, with the objective of paper 000.
 
     Parameters

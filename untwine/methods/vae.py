@@ -16,14 +16,14 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from untwine.batches import Batch
-from untwine.method import Method
+from untwine.method import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.terms import gaussian
 from untwine.training import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
-class VAE(Method):
+class VAE(Trained):
     """Variational autoencoder: one block of codes, no supervision.
 
     Parameters
