@@ -5,17 +5,14 @@ import socket
 
 import pytest
 import torch
-from small import DATA, TRAINED, small
+from small import DATA, NAMES, TRAINED, small
 from torch import multiprocessing
 
 from untwine import distributed
 from untwine.networks.norm import BatchNorm
 
-CASES = [
-    (name, kind, nets)
-    for name in TRAINED
-    for kind, nets in (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
-]
+NETS = (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
+CASES = [(name, *nets) for name in TRAINED for nets in NETS] + [(name, *NETS[0]) for name in NAMES if name not in TRAINED]
 
 
 def fitted(name, kind, nets):

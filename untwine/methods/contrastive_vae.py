@@ -52,7 +52,7 @@ class ContrastiveVAE(Trained):
         What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_common: int = 16
+    n_common: int = 8
     n_salient: int = 8
     beta_common: float = 1.0
     beta_salient: float = 1.0

@@ -37,7 +37,16 @@ from untwine.terms import gaussian
 from untwine.terms.transport import w2_squared
 from untwine.training import Move, Player, Stage, cosine
 
-LENGTH = {"epochs": 200, "batch": 128, "networks": "conv_norm"}
+PAPER = {
+    "n_common": 16,
+    "beta_common": 2.0,
+    "beta_salient": 2.0,
+    "lambda_z": 1.0,
+    "scale": 0.16,
+    "epochs": 200,
+    "batch": 128,
+    "networks": "conv_norm",
+}
 
 
 @dataclass(eq=False, kw_only=True)
@@ -58,7 +67,7 @@ class PrincipledVAE(Trained):
         What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_common: int = 16
+    n_common: int = 8
     n_salient: int = 8
     beta_common: float = 1.0
     beta_salient: float = 0.2
@@ -68,10 +77,7 @@ class PrincipledVAE(Trained):
     scale: float = 0.32
     name: ClassVar[str] = "principled_vae"
     needs: ClassVar[Needs] = "groups"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        data: {"beta_common": 2.0, "beta_salient": 2.0, "lambda_z": 1.0, "scale": 0.16, **LENGTH}
-        for data in ("grassy_mnist", "grassy_mnist_nonlinear")
-    }
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(("grassy_mnist", "grassy_mnist_nonlinear"), PAPER)
 
     @property
     def blocks(self) -> dict[str, int]:
