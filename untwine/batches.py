@@ -88,7 +88,9 @@ class Rows:
     def batch(self, rows: Array, seed: tuple[int, ...]) -> Batch:
         """Return this process's share of the given rows (pools, rows)."""
         index = torch.from_numpy(rows[:, distributed.share(rows.shape[1])].reshape(-1)).to(self.device)
-        return Batch(units(self.x[index], self.dtype), index, len(rows), seed)
+        # Selecting rows is five times as fast as indexing, but forgets how pictures lie in memory.
+        x = self.x.index_select(0, index) if self.x.is_contiguous() else self.x[index]
+        return Batch(units(x, self.dtype), index, len(rows), seed)
 
 
 def units(x: Tensor, dtype: torch.dtype) -> Tensor:
