@@ -88,7 +88,7 @@ class Rows:
     def batch(self, rows: Array, seed: tuple[int, ...]) -> Batch:
         """Return this process's share of the given rows (pools, rows)."""
         index = torch.from_numpy(rows[:, distributed.share(rows.shape[1])].reshape(-1)).to(self.device)
-        # Selecting rows is five times as fast as indexing, but forgets how pictures lie in memory.
+        # Selecting rows is several times as fast as indexing, but forgets how pictures lie in memory.
         x = self.x.index_select(0, index) if self.x.is_contiguous() else self.x[index]
         return Batch(units(x, self.dtype), index, len(rows), seed)
 

@@ -13,8 +13,9 @@ Deviations
 - The two divergences are weighted apart. The paper has one beta = 2 for both; then z keeps what s should hold, for equal
   marginals do not forbid z to know s. Information goes where it is cheap: a dear z holds only what the background needs too.
 - W2 is taken between the means of q(z|x) and q(z|y). Between samples, as small batches have them, most of it is the distance
-  of noise to noise (11 of 12 at 128 rows in 16 dimensions), and it stays as it is when the target's z goes empty. Between
-  means it is the term that keeps what both groups share in z, whatever s costs; it wants a larger weight than the paper's 1.
+  of noise to noise (14 between two sets of 128 rows from one N(0, I) in 16 dimensions), and it stays as it is when the
+  target's z goes empty. Between means it is the term that keeps what both groups share in z, whatever s costs; it wants a
+  larger weight than the paper's 1.
 - The learning rate follows a cosine down to 0: at a constant rate Adam's noise leaves traces of s in unused dimensions of z.
 - The scale of the likelihood, which the paper does not state, is a field.
 """
