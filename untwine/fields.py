@@ -17,6 +17,10 @@ def check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
     """Refuse a field of the wrong type or out of range, in one sentence."""
     for name, value in values.items():
         _check_type(name, value, hints[name])
+        if name.startswith("n_") and isinstance(value, str) and value != "auto":
+            raise ValueError(
+                f"{name} expected a whole number of at least 1, or 'auto' to let the data decide, but got {value!r}."
+            )
         if isinstance(value, str) or value is None:
             continue
         if name.startswith("n_") or name in COUNTS:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import dataclasses
 import time
 import typing
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -23,6 +25,7 @@ from torch import Tensor, nn
 
 from untwine import distributed, fields, files, run_folder
 from untwine.batches import Rows, units
+from untwine.contrast import contrast_test
 from untwine.entry import Needs, as_samples, called, choose_device, own_modules, require
 from untwine.latents import Latents
 from untwine.samples import Array, Samples, observations
@@ -88,6 +91,15 @@ class Method(ABC):
 
     # What every method does
 
+    def chosen(self, field: str) -> int:
+        """Return a width: the number that the field holds or, where it says "auto", what was found in the data."""
+        value = getattr(self, field)
+        if value != "auto":
+            return int(value)
+        if field not in self.__dict__.get("found_", {}):
+            raise NotFittedError(f"{field}='auto' expected to be fitted first, for the data decides it; call fit.")
+        return int(self.found_[field])
+
     @classmethod
     def paper(cls, data: str, **changes: Any) -> Self:
         """Return the method as its paper set it for one of its data sets."""
@@ -106,6 +118,7 @@ class Method(ABC):
         resume: bool = False,
         every: float = 60.0,
         origin: Mapping[str, Any] | None = None,
+        watch: Callable[[Self, int], None] | None = None,
         progress: bool = False,
     ) -> Self:
         """Train on samples and return the method itself.
@@ -125,6 +138,9 @@ class Method(ABC):
             Seconds between checkpoints; 0 writes one after every step.
         origin
             Where the data came from, for the run folder: its name and options.
+        watch
+            Called with the method and the number of epochs done after each of them, the networks in evaluation mode; a method
+            with a closed form has none. It changes nothing of the training, and must not.
         progress
             Show how far training is and the time left.
         """
@@ -137,9 +153,10 @@ class Method(ABC):
         own = own_modules(networks)
         if resume and out is not None and run_folder.is_finished(Path(out)):
             return self._take_finished(Path(out), samples, own)
+        self.found_ = self._look_for(samples)
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
-        kept = Kept(None if out is None else Path(out) / CHECKPOINT, resume, every)
+        kept = Kept(None if out is None else Path(out) / CHECKPOINT, resume, every, watch and partial(watch, self))
         self.history_ = self.learn(samples, kept, progress)
         self.nets_.eval()
         self.seconds_ = round(time.monotonic() - start, 3)
@@ -254,6 +271,7 @@ class Method(ABC):
             "params": self.get_params(),
             "shape": list(self.shape_),
             "blocks": self.blocks,
+            "found": self.found_,
             "own_networks": self.own_,
             "data": self.data_,
             "seconds": {"fit": self.seconds_},
@@ -268,6 +286,7 @@ class Method(ABC):
                 "pass the modules it was fitted with as load_method(path, networks={...})."
             )
         tensors = run_folder.read_weights(folder, card)
+        self.found_ = dict(card.get("found", {}))
         self._assemble(tuple(card["shape"]), own)
         try:
             self.nets_.load_state_dict(tensors)
@@ -297,6 +316,19 @@ class Method(ABC):
         fields.check(self.get_params(), typing.get_type_hints(type(self)))
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision expected one of {', '.join(PRECISIONS)}, but got {self.precision!r}.")
+
+    def _look_for(self, samples: Samples) -> dict[str, int]:
+        """Return the widths that are left to the data."""
+        asked = [name for name, value in self.get_params().items() if name == "n_salient" and value == "auto"]
+        if not asked:
+            return {}
+        found = contrast_test(samples).n_salient
+        if not found:
+            sentence = (
+                "n_salient='auto' found nothing salient: the target varies no more than chance allows; it gets 1 dimension."
+            )
+            warnings.warn(sentence, UserWarning, stacklevel=3)
+        return dict.fromkeys(asked, max(1, found))
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
         self._assemble(samples.shape, own)
@@ -398,6 +430,7 @@ class Trained(Method):
             every=kept.every,
             resume=kept.resume,
             identity=run_folder.seal(identity),
+            watch=kept.watch,
             show=progress,
         )
 
@@ -417,11 +450,12 @@ class Solved(Method):
 
 
 class Kept(NamedTuple):
-    """Where a run keeps its checkpoint, whether to go on from it, and the seconds between two."""
+    """Where a run keeps its checkpoint, whether to go on from it, the seconds between two, and who watches."""
 
     checkpoint: Path | None
     resume: bool
     every: float
+    watch: Callable[[int], None] | None = None
 
 
 class Units(nn.Module):

@@ -112,6 +112,7 @@ class Position:
     stage: int = 0
     epoch: int = 0
     step: int = 0  # in this epoch
+    epochs: int = 0  # done, of all stages
     caution: float = 1.0  # factor of every rate, halved by each skipped step
     skipped: int = 0  # in a row
     history: list[Row] = field(default_factory=list)
@@ -130,6 +131,7 @@ def train(
     every: float = 60.0,
     resume: bool = False,
     identity: str = "",
+    watch: Callable[[int], None] | None = None,
     show: bool = False,
 ) -> list[Row]:
     """Run all stages and return the history; `nets` is trained in place.
@@ -142,8 +144,10 @@ def train(
         Go on from that file if it is there.
     identity
         What must be equal for a checkpoint to fit: configuration and data.
+    watch
+        Called with the number of epochs done, of all stages, after each; the networks are in evaluation mode meanwhile.
     """
-    loop = _Loop(nets, rows, seed, clip, autocast, checkpoint, every, identity)
+    loop = _Loop(nets, rows, seed, clip, autocast, checkpoint, every, identity, watch)
     stored = loop.restore() if resume and checkpoint is not None and checkpoint.exists() else {}
     nets.train()
     for number, stage in enumerate(stages):
@@ -168,9 +172,10 @@ class _Loop:
         checkpoint: Path | None,
         every: float,
         identity: str,
+        watch: Callable[[int], None] | None,
     ) -> None:
         self.nets, self.rows, self.seed, self.clip, self.autocast = nets, rows, seed, clip, autocast
-        self.checkpoint, self.every, self.identity = checkpoint, every, identity
+        self.checkpoint, self.every, self.identity, self.watch = checkpoint, every, identity, watch
         self.at = Position()
         self.saved = time.monotonic()
         self.names = {id(p): name for name, p in nets.named_parameters()}
@@ -289,6 +294,11 @@ class _Loop:
             self.at.history.append(Row(stage.name, self.at.epoch, player, term, total / count))
         self.at.sums, self.at.step = {}, 0
         self.at.epoch += 1
+        self.at.epochs += 1
+        if self.watch:
+            self.nets.eval()
+            self.watch(self.at.epochs)
+            self.nets.train()
 
     def save_when_due(self, interrupted: Sequence[int] = ()) -> None:
         if self.checkpoint is not None and (interrupted or time.monotonic() - self.saved >= self.every):
