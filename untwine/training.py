@@ -28,7 +28,8 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from untwine import distributed, files
+from untwine import distributed, files, memory
+from untwine.adam import Adam
 from untwine.batches import Batch, Rows
 from untwine.progress import bar
 from untwine.samples import Array
@@ -37,6 +38,7 @@ Terms = Mapping[str, Tensor]
 Move = tuple[str | tuple[str, ...], Terms] | list[tuple[str, Terms]]
 
 CHECKPOINT = "checkpoint.safetensors"
+JOINED = 4096  # gradients of fewer numbers are joined before their norm is taken
 PATIENCE = 10  # steps in a row that may be skipped before training ends
 
 
@@ -153,7 +155,8 @@ def train(
     for number, stage in enumerate(stages):
         if number < loop.at.stage:
             continue
-        loop.run(number, stage, stored, show and distributed.rank() == 0)
+        with memory.kept():
+            loop.run(number, stage, stored, show and distributed.rank() == 0)
         stored = {}
     nets.eval()
     return loop.at.history
@@ -182,12 +185,10 @@ class _Loop:
 
     def run(self, number: int, stage: Stage, stored: Mapping[str, Tensor], show: bool) -> None:
         self.owned = owners(stage, self.names)
-        self.optimizers = {
-            name: torch.optim.Adam(self.owned[name], lr=player.lr, betas=player.betas, fused=True)
-            for name, player in stage.players.items()
-        }
+        self.optimizers = {name: Adam(self.owned[name], player.betas) for name, player in stage.players.items()}
         for name, optimizer in self.optimizers.items():
-            _load_optimizer(optimizer, name, stored)
+            start = f"adam/{name}/"
+            optimizer.load({key.removeprefix(start): value for key, value in stored.items() if key.startswith(start)})
         at, (_, steps) = self.at, self.rows.sizes(stage)
         total = stage.epochs * steps
         with bar(stage.name, total, show) as advance, _interrupts(held=self.checkpoint is not None) as interrupted:
@@ -205,8 +206,7 @@ class _Loop:
 
     def step(self, number: int, stage: Stage, rows: Array, t: int, total: int) -> None:
         factor = self.at.caution * (stage.schedule(t / total) if stage.schedule else 1.0)
-        for name, optimizer in self.optimizers.items():
-            optimizer.param_groups[0]["lr"] = stage.players[name].lr * factor
+        self.rates = {name: player.lr * factor for name, player in stage.players.items()}
         moves = stage.step(self.rows.batch(rows, (self.seed, number, t)), t)
         while True:
             with self.precision():
@@ -235,21 +235,19 @@ class _Loop:
             used = self.used(players, parameters, grads)
             averages = list(distributed.average([*used, *(loss.detach() for loss in losses)]))
             means, values = averages[: len(used)], averages[len(used) :]
-            norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(means)))
-            numbers = torch.stack([*values, norm]).tolist()
+            numbers = torch.stack([*values, norm(means)]).tolist()
             for name, value in zip((*terms, "gradient"), numbers, strict=True):
                 if not math.isfinite(value):
                     return f"{name!r} of the player {'/'.join(players)!r}"
             if self.clip and numbers[-1] > self.clip:
                 torch._foreach_mul_(means, self.clip / numbers[-1])
-            ready.append((players, dict(zip(terms, numbers, strict=False)), parameters, means))
-        for players, values_by_term, parameters, means in ready:
-            for parameter, grad in zip(parameters, means, strict=True):
-                parameter.grad = _laid_out(grad, parameter)
+            ready.append((players, dict(zip(terms, numbers, strict=False)), means))
+        for players, values_by_term, means in ready:
+            start = 0
             for name in players:
-                self.optimizers[name].step()
-            for parameter in parameters:
-                parameter.grad = None
+                end = start + len(self.owned[name])
+                self.optimizers[name].step(means[start:end], self.rates[name])
+                start = end
             self.count("/".join(players), values_by_term)
         return ""
 
@@ -313,7 +311,7 @@ class _Loop:
             return
         tensors = {f"nets/{name}": value for name, value in self.nets.state_dict().items()}
         for name, optimizer in self.optimizers.items():
-            tensors.update(_optimizer_tensors(optimizer, name))
+            tensors |= {f"adam/{name}/{key}": value for key, value in optimizer.state().items()}
         files.write_tensors(self.checkpoint, tensors, {"identity": self.identity, "at": vars(self.at)})
 
     def restore(self) -> dict[str, Tensor]:
@@ -362,23 +360,13 @@ def owners(stage: Stage, names: Mapping[int, str]) -> dict[str, list[nn.Paramete
     return owned
 
 
-def _laid_out(value: Tensor, like: Tensor) -> Tensor:
-    """Return the value in the memory layout of its parameter: the fused optimizer walks through memory, not through indices."""
-    return value if value.stride() == like.stride() else torch.empty_like(like).copy_(value)
-
-
-def _optimizer_tensors(optimizer: torch.optim.Optimizer, player: str) -> dict[str, Tensor]:
-    state = optimizer.state_dict()["state"]
-    return {f"adam/{player}/{i}/{key}": value for i, values in state.items() for key, value in values.items()}
-
-
-def _load_optimizer(optimizer: torch.optim.Optimizer, player: str, stored: Mapping[str, Tensor]) -> None:
-    state: dict[int, dict[str, Tensor]] = {}
-    parameters = optimizer.param_groups[0]["params"]
-    for name, value in stored.items():
-        kind, *rest = name.split("/")
-        if kind == "adam" and rest[0] == player:
-            number, key = int(rest[1]), rest[2]
-            state.setdefault(number, {})[key] = value if key == "step" else _laid_out(value, parameters[number])
-    if state:
-        optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+def norm(grads: Sequence[Tensor]) -> Tensor:
+    """Return the norm of all gradients together; it is not finite if one of their numbers is not, or its square."""
+    # Many small tensors are quicker joined, large ones quicker by themselves: twice as fast as a norm of norms.
+    flat = [grad.reshape(-1) for grad in grads]
+    small = [grad for grad in flat if len(grad) < JOINED]
+    squares = [torch.dot(grad, grad) for grad in flat if len(grad) >= JOINED]
+    if small:
+        joined = torch.cat(small)
+        squares.append(torch.dot(joined, joined))
+    return torch.stack(squares).sum().sqrt()
