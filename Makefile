@@ -19,7 +19,7 @@ demo: .venv/ready
 	$(BIN)/untwine demo
 
 test: .venv/ready-dev
-	$(BIN)/python -m pytest -m "not soak"
+	$(BIN)/python -m pytest -m "not soak" -n auto --dist loadfile
 
 check: lint types test
 

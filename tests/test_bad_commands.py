@@ -7,7 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from small import small
+from PIL import Image
+from small import pictures, small
 
 from untwine.cli import main
 
@@ -21,7 +22,17 @@ def folder(tmp_path_factory):
     options = ["--data", "toy_contrast", "--data-set", "n_target=30", "--data-set", "n_background=30"]
     with pytest.raises(SystemExit, match=r"^0$"):
         main(["fit", "pca", *options, "--set", "n_latent=3", "--out", str(folder / "run"), "--quiet"])
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["fit", "contrastive_pca", *options, "--out", str(folder / "two"), "--quiet"])
     small("pca").fit(X, out=folder / "from_python")
+    small("contrastive_pca").fit(pictures(), out=folder / "pictures")
+    colours = np.random.default_rng(0).integers(0, 256, (9, 12, 4), dtype=np.uint8)
+    Image.fromarray(colours[..., :3]).save(folder / "a.png")
+    Image.fromarray(colours).save(folder / "glass.png")
+    (folder / "half.png").write_bytes((folder / "a.png").read_bytes()[:90])
+    (folder / "text.png").write_text("hello")
+    np.save(folder / "many.npy", np.zeros((400, 3, 9, 12), np.uint8))
+    np.save(folder / "two.npy", np.zeros((2, 3, 9, 12), np.uint8))
     (folder / "empty").mkdir()
     (folder / "full").mkdir()
     (folder / "full" / "notes.txt").write_text("mine")
@@ -81,17 +92,7 @@ COMMANDS = {
     "--overwrite of no run": (*FIT[:-1], "full", "--overwrite"),
     "--resume with --overwrite": (*FIT[:-1], "run", "--resume", "--overwrite"),
     "--overwrite with bad data": ("fit", "vae", "--data", "damaged.npz", "--out", "run", "--overwrite"),
-    "--overwrite with a bad setting": (
-        "fit",
-        "pca",
-        "--data",
-        "rows.npz",
-        "--out",
-        "run",
-        "--overwrite",
-        "--set",
-        "n_latent=9",
-    ),
+    "--overwrite, a bad setting": ("fit", "pca", "--data", "rows.npz", "--out", "run", "--overwrite", "--set", "n_latent=9"),
     "--overwrite by a bad network": (*FIT[:-1], "run", "--overwrite", "--set", "networks=resnet"),
     "missing file": ("fit", "vae", "--data", "rows/missing.npz", "--out", "new"),
     "pickled file": ("fit", "vae", "--data", "pickled.npy", "--out", "new"),
@@ -119,6 +120,40 @@ COMMANDS = {
     "encode: unknown part": ("encode", "run", "--out", "new.csv", "--part", "half"),
     "encode: no run": ("encode", "full", "--out", "new.csv"),
     "encode: other columns": ("encode", "run", "rows.npz", "--out", "new.npz"),
+    "swap: no --out": ("swap", "two"),
+    "swap: another ending": ("swap", "two", "--out", "new.txt"),
+    "swap: a picture of vectors": ("swap", "two", "--out", "new.png"),
+    "swap: a table of pictures": ("swap", "pictures", "a.png", "a.png", "--out", "new.csv"),
+    "swap: a file that is there": ("swap", "two", "--out", "codes.npz"),
+    "swap: a folder": ("swap", "two", "--out", "folder.npz", "--overwrite"),
+    "swap: no run": ("swap", "full", "a.png", "a.png", "--out", "new.png"),
+    "swap: one block": ("swap", "run", "--out", "new.npz"),
+    "swap: unknown block": ("swap", "two", "--part", "style", "--out", "new.npz"),
+    "swap: no such picture": ("swap", "pictures", "a.png", "z.png", "--out", "new.png"),
+    "swap: a text named png": ("swap", "pictures", "text.png", "a.png", "--out", "new.png"),
+    "swap: half a picture": ("swap", "pictures", "a.png", "half.png", "--out", "new.png"),
+    "swap: a transparent picture": ("swap", "pictures", "a.png", "glass.png", "--out", "new.png"),
+    "swap: a picture for vectors": ("swap", "two", "a.png", "a.png", "--out", "new.npz"),
+    "swap: vectors for pictures": ("swap", "pictures", "a.png", "rows.npz", "--out", "new.npz"),
+    "swap: vectors of another width": ("swap", "two", "rows.npz", "rows.npz", "--out", "new.npz"),
+    "swap: pairs that do not match": ("swap", "pictures", "many.npy", "two.npy", "--pairs", "--out", "new.npz"),
+    "swap: no known data": ("swap", "pictures", "a.png", "--out", "new.png"),
+    "swap: more than can be drawn": ("swap", "pictures", "many.npy", "two.npy", "--out", "new.png"),
+    "swap: more than can be made": ("swap", "pictures", "many.npy", "many.npy", "--out", "new.npz"),
+    "swap: no rows": ("swap", "two", "--rows", "0", "--out", "new.npz"),
+    "swap: more rows than the data has": ("swap", "two", "--rows", "2000", "--out", "new.npz"),
+    "swap: three files": ("swap", "pictures", "a.png", "a.png", "a.png", "--out", "new.png"),
+    "remove: one block": ("remove", "run", "--out", "new.npz"),
+    "remove: unknown block": ("remove", "two", "--part", "style", "--out", "new.npz"),
+    "remove: no such picture": ("remove", "pictures", "z.png", "--out", "new.png"),
+    "remove: below a file": ("remove", "pictures", "a.png", "--out", "text.txt/new.png"),
+    "sample: unknown draw": ("sample", "two", "--draw", "luck", "--out", "new.npz"),
+    "sample: nothing": ("sample", "two", "--n", "0", "--out", "new.npz"),
+    "sample: one block": ("sample", "run", "--rows", "2", "--out", "new.npz"),
+    "sample: more than can be drawn at once": ("sample", "pictures", "--n", "999", "--out", "new.png"),
+    "interpolate: one step": ("interpolate", "two", "--steps", "1", "--out", "new.npz"),
+    "interpolate: unknown block": ("interpolate", "two", "--part", "style", "--out", "new.npz"),
+    "study: no command": ("study", "table"),
     "report: no folder": ("report", "nowhere"),
     "report: no runs": ("report", "empty"),
     "report: broken run": ("report", "broken"),
@@ -146,6 +181,19 @@ SAYS = {
     "--out below a file": "not a directory",
     "evaluate: other columns": "X has 4 features, but PCA is expecting 20",
     "demo: a file as --out": "text.txt",
+    "swap: another ending": "ends in .png, .npz, .npy or .csv, but got 'new.txt'",
+    "swap: a picture of vectors": "ends in .npz, .npy or .csv, for the rows of this run are vectors",
+    "swap: a table of pictures": "ends in .png, .npz or .npy, for the rows of this run are pictures",
+    "swap: one block": "a method with several parts was expected, so that one can change, but pca has the block z alone",
+    "swap: unknown block": "part expected common or salient, as contrastive_pca has, but got 'style'",
+    "swap: no such picture": "z.png does not exist",
+    "swap: a text named png": "text.png expected a picture, but it cannot be read",
+    "swap: a transparent picture": "glass.png is partly transparent",
+    "swap: vectors of another width": "X has 4 features, but ContrastivePCA is expecting 20",
+    "swap: pairs that do not match": "400 and 2",
+    "swap: more than can be drawn": "at most 40 x 40 pictures, but this has 400 x 2",
+    "swap: more than can be made": "at most 100,000 rows are made at once, but this asks for 400 x 400",
+    "swap: a file that is there": "codes.npz is there already; choose another or pass --overwrite",
 }
 
 

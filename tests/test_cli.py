@@ -66,13 +66,17 @@ def test_list_shows_what_one_can_set(capsys):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ((), ["list", "fit", "evaluate", "encode", "report", "demo"]),
+        ((), ["list", "fit", "evaluate", "encode", "swap", "remove", "sample", "interpolate", "study", "report", "demo"]),
         (
             ("fit",),
             ["--set", "--data", "--data-set", "--out", "--resume", "--overwrite", "--device", "torchrun", "untwine list"],
         ),
         (("evaluate",), ["scores.json", "--metrics", "--seeds", "--json"]),
         (("encode",), [".npz", ".csv", "--part", "--overwrite"]),
+        (("swap",), ["untwine swap runs/x a.png b.png", "--rows", "--pairs", "--part", "--plain", ".npz", "one B a column"]),
+        (("remove",), ["untwine remove runs/x", "background counterpart", "--overwrite", "--json"]),
+        (("sample",), ["untwine sample runs/x", "--draw", "prior", "--n ", "one new part a column"]),
+        (("interpolate",), ["untwine interpolate runs/x", "--steps", "all"]),
         (("report",), ["HTML", "no network"]),
         (("list",), ["methods", "data", "metrics", "--json"]),
         (("demo",), ["report.html", "--out"]),

@@ -1,5 +1,6 @@
 """Is there anything salient, and in how many dimensions: the promised rates, and what must not be taken for it."""
 
+import json
 import time
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 
 import untwine as un
 from untwine import Samples
-from untwine.contrast import leading_axes, moments
+from untwine.contrast import contrast_record
+from untwine.covariances import leading_axes, moments
 
 SIZES = {"n_target": 400, "n_background": 400}
 
@@ -109,6 +111,70 @@ def test_pictures():
     assert plain.n_salient == 0
     assert drawn.n_salient == 1
     assert drawn.p_value == 1 / 200
+
+
+def test_chance_is_what_a_direction_had_to_exceed():
+    for data, level in ((with_signal(0, 2), 0.05), (without(3), 0.05), (with_signal(1, 3), 0.2), (without(0), 0.9)):
+        found = un.contrast_test(data, level=level)
+        assert len(found.chance) == len(found.p_values)
+        beyond = [contrast > bound for contrast, bound in zip(found.contrasts, found.chance, strict=False)]
+        assert beyond == [p <= (level / 5 if k else level) for k, p in enumerate(found.p_values)]
+        assert sum(beyond) == found.n_salient
+    # With so few permutations no second direction can be told from chance, however large.
+    few = un.contrast_test(with_signal(0, 2), permutations=19)
+    assert (few.n_salient, few.chance[1]) == (1, 1.0)
+
+
+def wide(seed, n_salient, columns=300, rows=300, pictures=False):
+    """Rows with more columns than a covariance is made of, and of which only a share may be looked at."""
+    chance = np.random.default_rng(seed)
+    shared, extra = chance.normal(size=(3, columns)), chance.normal(size=(n_salient, columns))
+    x = chance.normal(size=(2 * rows, 3)) @ shared + 0.5 * chance.normal(size=(2 * rows, columns))
+    x[rows:] += chance.normal(size=(rows, n_salient)) @ extra
+    x = x.reshape(-1, 3, 10, columns // 30) / 80 + 0.5 if pictures else x * np.logspace(-2, 2, columns)
+    return Samples(x.astype(np.float32), groups=np.repeat([0, 1], rows))
+
+
+@pytest.mark.parametrize("pictures", [False, True])
+def test_wide_rows_are_tested_without_their_covariance(pictures, monkeypatch):
+    from untwine import contrast
+
+    exact = {}
+    for few in (100, 1000):
+        monkeypatch.setattr(contrast, "WIDE", few)
+        found = [un.contrast_test(wide(seed, n, pictures=pictures)) for seed, n in ((0, 0), (1, 2), (2, 4))]
+        assert [one.n_salient for one in found] == [0, 2, 4]
+        exact[few] = found
+    # About the same axes, so about the same contrasts as with the covariance.
+    for quick, slow in zip(*exact.values(), strict=True):
+        assert quick.statistic == pytest.approx(slow.statistic, abs=0.05)
+
+
+def test_of_very_many_numbers_an_even_share_is_looked_at(monkeypatch):
+    from untwine import contrast
+
+    data = wide(1, 2)
+    monkeypatch.setattr(contrast, "WIDE", 100)
+    assert contrast._looked_at(data)[0].shape == (300, 300)
+    monkeypatch.setattr(contrast, "MOST_NUMBERS", data.x.size // 3)
+    target, background = contrast._looked_at(data)
+    assert len(target) == len(background) == 100
+    np.testing.assert_array_equal(target[[0, -1]], data.target.x[[0, -1]])
+    assert un.contrast_test(data).n_salient == 2
+
+
+def test_constant_wide_rows_have_no_direction():
+    nothing = un.contrast_test(Samples(np.full((8, 1200), 0.1, dtype=np.float32), groups=[0, 1] * 4))
+    assert (nothing.p_value, nothing.n_salient, nothing.contrasts) == (1.0, 0, ())
+
+
+def test_the_record_is_plain_and_has_the_rows():
+    data = with_signal(0, 2)
+    record, found = contrast_record(data), un.contrast_test(data)
+    assert json.loads(json.dumps(record)) == record
+    assert {key: getattr(found, key) for key in ("p_value", "statistic", "n_salient", "permutations")}.items() <= record.items()
+    assert (tuple(record["contrasts"]), tuple(record["chance"])) == (found.contrasts, found.chance)
+    assert (record["target"], record["background"]) == (400, 400)
 
 
 def test_data_with_nothing_in_it():

@@ -2,8 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 from game import Game, X, Y, adam, play
+from small import small, vectors
 
 from untwine import TrainingError, files
 from untwine.training import PATIENCE, Player
@@ -131,3 +133,19 @@ def test_schedule_scales_every_rate_by_the_part_that_is_done():
     play(game, step, {"a": Player([game.a], 0.1), "b": Player([game.b], 0.2)}, epochs=2, n=16, batch=8, schedule=schedule)
     assert asked == [0, 0.25, 0.5, 0.75]
     assert game.values() == pytest.approx([X - 0.25, Y - 0.5, 1.0])
+
+
+def test_a_method_whose_training_ends_early_keeps_what_it_learnt_and_its_history():
+    data = vectors()
+    method, inner = small("vae", epochs=4), type(small("vae")).step
+
+    def step(batch, t):
+        for player, terms in inner(method, batch, t):
+            yield player, {name: term * (float("nan") if t >= 8 else 1.0) for name, term in terms.items()}
+
+    method.step = step
+    with pytest.warns(RuntimeWarning, match="was skipped"), pytest.raises(TrainingError, match="10 times in a row"):
+        method.fit(data)
+    assert {row.epoch for row in method.history_} == {0, 1}  # of 6 steps each; the second had two that were good
+    assert all(math.isfinite(row.value) for row in method.history_)
+    assert np.isfinite(method.transform(data.x)).all()

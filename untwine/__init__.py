@@ -1,45 +1,107 @@
-"""untwine takes data apart with the supervision that people really have."""
+"""untwine takes data apart with the supervision that people really have.
+
+What is named here is imported when it is first used, so that `import untwine` is quick however much there is.
+"""
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
 
-from untwine.contrast import ContrastTest, contrast_test
-from untwine.data import load
+# A function that bears the name of its module must be bound after the module, or the module would take its place.
 from untwine.evaluate import Score, evaluate
-from untwine.latents import Latents
-from untwine.methods import (
-    PCA,
-    VAE,
-    BetaVAE,
-    ContrastivePCA,
-    ContrastiveVAE,
-    GeneralisedContrastivePCA,
-    PrincipledVAE,
-    ProbabilisticContrastivePCA,
-    load_method,
-)
 from untwine.report import report
-from untwine.samples import Samples
-from untwine.training import TrainingError
+
+if TYPE_CHECKING:
+    from untwine import data, metrics, plots, tasks
+    from untwine.contrast import ContrastTest, contrast_test
+    from untwine.data import load
+    from untwine.latents import Latents
+    from untwine.methods import (
+        DIPVAE,
+        PCA,
+        VAE,
+        BetaTCVAE,
+        BetaVAE,
+        ContrastivePCA,
+        ContrastiveVAE,
+        FactorVAE,
+        GeneralisedContrastivePCA,
+        MMcVAE,
+        PrincipledVAE,
+        ProbabilisticContrastivePCA,
+        RbVAE,
+        SepVAE,
+        SymmetricRbVAE,
+        SymmetricVAE,
+        load_method,
+    )
+    from untwine.samples import Samples
+    from untwine.study import Study
+    from untwine.training import TrainingError
 
 __all__ = [
+    "DIPVAE",
     "PCA",
     "VAE",
+    "BetaTCVAE",
     "BetaVAE",
     "ContrastTest",
     "ContrastivePCA",
     "ContrastiveVAE",
+    "FactorVAE",
     "GeneralisedContrastivePCA",
     "Latents",
+    "MMcVAE",
     "PrincipledVAE",
     "ProbabilisticContrastivePCA",
+    "RbVAE",
     "Samples",
     "Score",
+    "SepVAE",
+    "Study",
+    "SymmetricRbVAE",
+    "SymmetricVAE",
     "TrainingError",
     "contrast_test",
+    "data",
     "evaluate",
     "load",
     "load_method",
+    "metrics",
+    "plots",
     "report",
+    "tasks",
 ]
+
+PLACES = {
+    "contrast": ("ContrastTest", "contrast_test"),
+    "data": ("load",),
+    "latents": ("Latents",),
+    "samples": ("Samples",),
+    "study": ("Study",),
+    "training": ("TrainingError",),
+}  # all else is in `methods`
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'untwine' has no attribute {name!r}")
+    import untwine.data
+    import untwine.methods
+    import untwine.metrics
+    import untwine.plots
+    import untwine.study
+    import untwine.tasks  # noqa: F401
+
+    if name in globals():  # a module, which its import has bound
+        return globals()[name]
+    place = next((place for place, names in PLACES.items() if name in names), "methods")
+    globals()[name] = found = getattr(sys.modules[f"untwine.{place}"], name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -87,12 +87,17 @@ def splits_of(method: Any, data: str | None, settings: Sequence[str]) -> Any:
     return load(name, **{**method.data_.get("options", {}), **pairs(settings, "--data-set")})
 
 
-def test_rows_of(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
-    """Return the rows to score on: the test part of the data that is named, or of the run's, if that is still the same."""
+def scored_splits_of(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
+    """Return the data that is named, or that of the run, if it is still the same."""
     splits = splits_of(method, data, settings)
     if data is None and not settings and splits.train.fingerprint() != method.data_["fingerprint"]:
         raise ValueError(
             f"{run} expected the data that it was fitted on, but {method.data_['name']!r} is now another; "
             "restore it, or name the data to score on with --data."
         )
-    return splits.test
+    return splits
+
+
+def test_rows_of(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
+    """Return the rows to score on: the test part."""
+    return scored_splits_of(method, run, data, settings).test

@@ -1,8 +1,7 @@
-"""The command line: list, fit, evaluate, encode, report, demo."""
+"""The command line: list, fit, evaluate, encode, swap, remove, sample, interpolate, study, report, demo."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,9 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from untwine.arguments import check_known, check_out, pairs, set_aside, splits_of, test_rows_of
+from untwine import cli_encode, cli_list, cli_study, cli_tasks
+from untwine.arguments import check_known, check_out, pairs, scored_splits_of, set_aside
+from untwine.cli_rows import print_json
 
 app = App(
     name="untwine",
@@ -58,27 +59,7 @@ def _sentence(error: Exception) -> str:
     return text
 
 
-@app.command(name="list")
-def list_(what: Literal["methods", "data", "metrics"], *, json: bool = False) -> None:
-    """List what there is: methods, data sets or metrics.
-
-    Parameters
-    ----------
-    what
-        `methods`, `data` or `metrics`.
-    json
-        Print a list of objects with `name`, `summary` and, where there are some, `options` with their defaults.
-    """
-    rows = _LISTS[what]()
-    if json:
-        _print_json(rows)
-        return
-    wide = max(len(row["name"]) for row in rows) + 2
-    for row in rows:
-        needs = f" (needs {row['needs']})" if row.get("needs", "nothing") != "nothing" else ""
-        print(f"{row['name']:{wide}}{row['summary']}{needs}")
-        if row.get("options"):
-            print(" " * wide + "  ".join(f"{key}={value}" for key, value in row["options"].items()))
+app.command(cli_list.list_, name="list")
 
 
 @app.command
@@ -150,7 +131,7 @@ def fit(
             made.fit(splits.train, out=out, resume=resume, every=every, origin=origin, progress=not quiet)
         if distributed.rank() == 0:
             if json:
-                _print_json({"run": str(out), "method": made.name, "params": made.get_params(), "seconds": made.seconds_})
+                print_json({"run": str(out), "method": made.name, "params": made.get_params(), "seconds": made.seconds_})
             else:
                 print(f"{made.name} fitted in {made.seconds_:.1f} s: {out}  (next: untwine evaluate {out})")
 
@@ -168,7 +149,7 @@ def evaluate(
 ) -> None:
     """Score every block of a run on the test part of its data, and keep the pictures for the report.
 
-    Writes scores.json and gallery.npz into the run folder.
+    Writes scores.json, gallery.npz, contrast.json and codes.json into the run folder.
 
     Parameters
     ----------
@@ -187,71 +168,29 @@ def evaluate(
     json
         Print the scores as JSON.
     """
+    from untwine.diagnosis import diagnose
     from untwine.evaluate import evaluate as score
-    from untwine.evaluate import gallery, save_gallery, write_scores
+    from untwine.evaluate import write_scores
+    from untwine.gallery import gallery, save_gallery
     from untwine.methods import load_method
 
     method = load_method(run)
-    test = test_rows_of(method, run, data, data_set)
+    train, test = scored_splits_of(method, run, data, data_set)
     scores, pictures = score(method, test, list(metrics) or None, seeds, progress=not quiet), gallery(method, test)
     write_scores(run / "scores.json", scores)
     save_gallery(run / "gallery.npz", pictures)
+    diagnose(run, method, train, test)
     if json:
-        _print_json({name: one.to_json() for name, one in scores.items()})
+        print_json({name: one.to_json() for name, one in scores.items()})
     else:
         show_scores(scores)
         print(f"kept in {run / 'scores.json'}  (next: untwine report {run})")
 
 
-@app.command
-def encode(
-    run: Path,
-    data: str | None = None,
-    *,
-    out: Path,
-    data_set: Settings = (),
-    part: Literal["train", "test", "all"] = "all",
-    overwrite: bool = False,
-) -> None:
-    """Write the codes of data as .npz (an array for each block) or .csv (a column for each dimension).
-
-    Parameters
-    ----------
-    run
-        A run folder.
-    data
-        A name or a path; the data that the run was fitted on where not given.
-    out
-        The .npz or .csv file to write.
-    data_set
-        An option of the data as name=value; may be repeated.
-    part
-        Which rows: the training part, the test part or all, training first.
-    overwrite
-        Replace a file that is already there.
-    """
-    import numpy as np
-
-    from untwine.evaluate import save_gallery as save_arrays
-    from untwine.files import write
-    from untwine.methods import load_method
-
-    if out.suffix not in (".npz", ".csv"):
-        raise ValueError(f"--out expected a file that ends in .npz or .csv, but got {str(out)!r}.")
-    if out.is_dir():
-        raise ValueError(f"--out expected a file to write, but {out} is a folder; name a file in it.")
-    if out.exists() and not overwrite:
-        raise ValueError(f"--out expected a new file, but {out} is there already; choose another or pass --overwrite.")
-    method = load_method(run)
-    splits = splits_of(method, data, data_set)
-    x = np.concatenate([splits.train.x, splits.test.x]) if part == "all" else getattr(splits, part).x
-    z = method.encode(x)
-    if out.suffix == ".npz":
-        save_arrays(out, dict(z))
-    else:
-        lines = (",".join(map(repr, row)) for row in z.array().tolist())
-        write(out, "\n".join([",".join(method.get_feature_names_out()), *lines]) + "\n")
-    print(f"{z.rows} rows as {', '.join(f'{name} ({codes.shape[1]})' for name, codes in z.items())}: {out}")
+app.command(cli_encode.encode)
+for task in (cli_tasks.swap, cli_tasks.remove, cli_tasks.sample, cli_tasks.interpolate):
+    app.command(task)
+app.command(cli_study.study)
 
 
 @app.command
@@ -298,44 +237,3 @@ def show_scores(scores: Mapping[str, Any]) -> None:
     for name, score in scores.items():
         table.add_row(name, f"{score.value:.3f}", f"{score.low:.3f} .. {score.high:.3f}", str(score.n), arrows[score.direction])
     Console().print(table)
-
-
-def _methods() -> list[dict[str, Any]]:
-    from untwine.methods import METHODS
-
-    return [
-        {"name": name, "summary": _first_line(kind), "needs": kind.needs, "options": kind().get_params()}
-        for name, kind in METHODS.items()
-    ]
-
-
-def _data() -> list[dict[str, Any]]:
-    import inspect
-
-    from untwine.data import catalogue
-
-    return [
-        {
-            "name": name,
-            "summary": _first_line(function),
-            "options": {key: option.default for key, option in inspect.signature(function).parameters.items()},
-        }
-        for name, function in catalogue().items()
-    ]
-
-
-def _metrics() -> list[dict[str, Any]]:
-    from untwine.evaluate import METRICS
-
-    return [{"name": name, "summary": _first_line(function)} for name, function in METRICS.items()]
-
-
-_LISTS = {"methods": _methods, "data": _data, "metrics": _metrics}
-
-
-def _first_line(thing: object) -> str:
-    return (thing.__doc__ or "").strip().split("\n")[0]
-
-
-def _print_json(content: Any) -> None:
-    print(json.dumps(content, indent=2, allow_nan=False))

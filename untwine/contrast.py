@@ -1,79 +1,19 @@
-"""Target against background, as two covariances: where they differ, whether more than by chance, in how many dimensions."""
+"""Is there anything salient: whether the target varies where the background does not, and in how many dimensions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
+from untwine.covariances import RANK, ROWS_AT_ONCE, leading_axes, moments
 from untwine.samples import Array, Samples
 
-ROWS_AT_ONCE = 1024
-MOST_DIRECTIONS = 500  # beyond these, closed forms would take minutes
-MOST_TESTED = 50  # and permutations of them hours
+MOST_TESTED = 50  # permutations of more directions would take minutes
+WIDE = 1000  # of more columns the covariance itself takes longer than all else, and soon more memory than there is
+MOST_NUMBERS = 50_000_000  # of rows so wide, as many are looked at as have so many numbers
 FURTHER = 5  # further directions must be beyond chance by this much more, or 1 in 20 estimates would be too large
-RANK = 1e-10  # a variance below this share of the largest one is rounding
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Target and background in the r leading directions in which either varies.
-
-    Parameters
-    ----------
-    origin
-        The mean of the background, over d flattened columns.
-    axes
-        The directions (d, r), orthonormal: the leading eigenvectors of A + B, without those that have no variance.
-    A, B
-        The covariances (r, r) of target and of background, each about its own mean.
-    n, m
-        The number of rows of target and of background.
-    target_variance, background_variance
-        The variance over all d columns.
-    """
-
-    origin: Array
-    axes: Array
-    A: Array
-    B: Array
-    n: int
-    m: int
-    target_variance: float
-    background_variance: float
-
-
-def compare(samples: Samples) -> Comparison:
-    """Return both covariances in the directions that matter, in double precision; pictures are flattened, in [0, 1]."""
-    target, background = samples.target.x, samples.background.x
-    (_, A), (origin, B) = moments(target), moments(background)
-    axes = leading_axes(A + B, MOST_DIRECTIONS)
-    inside = (axes.T @ A @ axes, axes.T @ B @ axes)
-    return Comparison(origin, axes, *inside, len(target), len(background), float(np.trace(A)), float(np.trace(B)))
-
-
-def moments(x: Array) -> tuple[Array, Array]:
-    """Return mean (d,) and covariance (d, d), with 1 / (n - 1), of flattened rows; in parts, for pictures are kept as bytes."""
-    flat, unit = x.reshape(len(x), -1), 255.0 if x.dtype == np.uint8 else 1.0
-    mean = flat.mean(axis=0, dtype=np.float64) / unit
-    scatter = np.zeros((flat.shape[1], flat.shape[1]))
-    for start in range(0, len(flat), ROWS_AT_ONCE):
-        rows = flat[start : start + ROWS_AT_ONCE] / unit - mean
-        scatter += rows.T @ rows
-    # A column that differs by the rounding of single precision alone is constant.
-    constant = np.sqrt(scatter.diagonal() / len(flat)) <= 1e-7 * np.abs(mean)
-    scatter[constant], scatter[:, constant] = 0, 0
-    return mean, scatter / (len(flat) - 1)
-
-
-def leading_axes(S: Array, most: int) -> Array:
-    """Return the leading eigenvectors (d, r) of a covariance, at most so many, without those that have no variance."""
-    from scipy import linalg
-
-    d = len(S)
-    values, vectors = linalg.eigh(S, subset_by_index=(max(0, d - most), d - 1))
-    found = values > RANK * max(values[-1], 0.0)
-    return np.asarray(vectors[:, found][:, ::-1])
 
 
 @dataclass(frozen=True)
@@ -93,6 +33,9 @@ class ContrastTest:
         The contrast of each direction, largest first.
     p_values
         One for each direction tested, up to the first that may be chance.
+    chance
+        For each direction tested the contrast that it had to exceed, reached by labels at random once in 20 times, or in 100
+        for the further ones.
     permutations
         How many times labels were shuffled.
     """
@@ -102,6 +45,7 @@ class ContrastTest:
     n_salient: int
     contrasts: tuple[float, ...]
     p_values: tuple[float, ...]
+    chance: tuple[float, ...]
     permutations: int
 
 
@@ -113,7 +57,8 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     is beyond chance, its direction is left out and the next one tested in the same way, until one is not: their number is
     `n_salient`. Further directions are held to a fifth of the level, or one estimate in twenty would be too large. Columns
     of vectors are brought to one variance first; of more than 50 columns the 50 leading principal components are looked at,
-    and never more than a quarter of the number of rows.
+    and never more than a quarter of the number of rows. Of more than 1000 columns the components are approximate, and of
+    more than 50 million numbers an even share of the rows of each group is looked at.
 
     Parameters
     ----------
@@ -128,10 +73,11 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
         A p-value above this may be chance.
     """
     _check(samples, permutations, seed, level)
-    Z, n = _whitened(samples), len(samples.target)
+    target, background = _looked_at(samples)
+    Z, n = _whitened(target, background, samples.is_image), len(target)
     N, r = Z.shape
     if not r:
-        return ContrastTest(1.0, 0.0, 0, (), (1.0,), permutations)
+        return ContrastTest(1.0, 0.0, 0, (), (1.0,), (), permutations)
     values, vectors = np.linalg.eigh(Z[:n].T @ Z[:n] / n)
     values, Z = values[::-1], Z @ vectors[:, ::-1]
     rng = np.random.default_rng(seed)
@@ -139,41 +85,94 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     for A in drawn:
         some = Z[rng.permutation(N)[:n]]
         A[:] = some.T @ some / n
-    p_values, found = _one_after_the_other(values, drawn, level)
-    b = np.clip((N - n * values) / (N - n), 0, None)  # for the whitened covariance of all rows is 1
-    contrasts = tuple(map(float, (values - b) / (values + b)))
-    return ContrastTest(p_values[0], contrasts[0], found, contrasts, p_values, permutations)
+    p_values, reached = _one_after_the_other(values, drawn, level)
+    found = int((values[: len(reached)] > reached).sum())  # all but, at most, the last
+    contrasts = _contrasts(values, n, N)
+    return ContrastTest(p_values[0], contrasts[0], found, contrasts, p_values, _contrasts(reached, n, N), permutations)
 
 
-def _one_after_the_other(values: Array, drawn: Array, level: float) -> tuple[tuple[float, ...], int]:
-    """Return the p-value of each direction up to the first that may be chance, and the number of those before it."""
+def contrast_record(samples: Samples) -> dict[str, Any]:
+    """Return the outcome of `contrast_test` and what it was made on, as a run folder keeps it."""
+    found = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(contrast_test(samples)).items()}
+    return found | {"target": len(samples.target), "background": len(samples.background)}
+
+
+def _contrasts(values: Array, n: int, N: int) -> tuple[float, ...]:
+    """Return contrasts from the target's variances in whitened directions, in which all rows together have 1."""
+    values = np.minimum(values, N / n)
+    b = np.clip((N - n * values) / (N - n), 0, None)
+    return tuple(map(float, (values - b) / (values + b)))
+
+
+def _one_after_the_other(values: Array, drawn: Array, level: float) -> tuple[tuple[float, ...], Array]:
+    """Return the p-value of each direction up to the first that may be chance, and the variance that each had to exceed."""
     p_values: list[float] = []
+    reached: list[float] = []
     for k, value in enumerate(values):
-        chance = np.linalg.eigvalsh(drawn[:, k:, k:])[:, -1]
+        chance = np.sort(np.linalg.eigvalsh(drawn[:, k:, k:])[:, -1])
         p_values.append((1 + int((chance >= value).sum())) / (1 + len(drawn)))
-        if p_values[-1] > (level / FURTHER if k else level):
-            return tuple(p_values), k
-    return tuple(p_values), len(p_values)
+        mine = level / FURTHER if k else level
+        allowed = int(mine * (1 + len(drawn)) + 1e-9)  # so many of those drawn may be as large
+        reached.append(float(chance[-allowed]) if allowed else np.inf)
+        if p_values[-1] > mine:
+            break
+    return tuple(p_values), np.array(reached)
 
 
-def _whitened(samples: Samples) -> Array:
+def _looked_at(samples: Samples) -> tuple[Array, Array]:
+    """Return target and background, flattened; of very many wide rows an even share of each."""
+    target, background = (side.x.reshape(len(side), -1) for side in (samples.target, samples.background))
+    numbers = target.size + background.size
+    if target.shape[1] <= WIDE or numbers <= MOST_NUMBERS:
+        return target, background
+    fewer = [max(2, int(len(x) * MOST_NUMBERS / numbers)) for x in (target, background)]
+    rows = [np.linspace(0, len(x) - 1, count).astype(int) for x, count in zip((target, background), fewer, strict=True)]
+    return target[rows[0]], background[rows[1]]
+
+
+def _whitened(target: Array, background: Array, is_image: bool) -> Array:
     """Return rows (N, r), targets first, centred within their group, with the identity as their covariance."""
-    sides = samples.target.x, samples.background.x
-    (mean_a, A), (mean_b, B) = (moments(x) for x in sides)
-    variances = (A + B).diagonal()
-    scale = np.ones(len(A)) if samples.is_image else np.sqrt(np.where(variances > 0, variances, 1.0))
-    most = max(1, min(MOST_TESTED, (len(samples) - 2) // 4))
-    axes = leading_axes((A + B) / np.outer(scale, scale), most) / scale[:, None]
-    unit = 255.0 if samples.x.dtype == np.uint8 else 1.0
+    unit = 255.0 if target.dtype == np.uint8 else 1.0
+    most = max(1, min(MOST_TESTED, (len(target) + len(background) - 2) // 4))
+    axes = (_axes if target.shape[1] <= WIDE else _quick_axes)(target, background, is_image, most)
     parts = []
-    for x, mean in zip(sides, (mean_a, mean_b), strict=True):
-        flat = x.reshape(len(x), -1)
-        rows = [(flat[i : i + ROWS_AT_ONCE] / unit - mean) @ axes for i in range(0, len(x), ROWS_AT_ONCE)]
+    for x in (target, background):
+        rows = np.concatenate([x[i : i + ROWS_AT_ONCE] / unit @ axes for i in range(0, len(x), ROWS_AT_ONCE)])
         # About its own mean a small group varies less than a large one; labels could be told by that.
-        parts.append(np.concatenate(rows) * np.sqrt(len(x) / (len(x) - 1)))
+        parts.append((rows - rows.mean(0)) * np.sqrt(len(x) / (len(x) - 1)))
     U = np.concatenate(parts)
     values, vectors = np.linalg.eigh(U.T @ U / len(U))
     return np.asarray(U @ (vectors / np.sqrt(values)))
+
+
+def _axes(target: Array, background: Array, is_image: bool, most: int) -> Array:
+    """Return the leading principal axes (d, r) of both groups, for columns of one variance unless they are pixels."""
+    S = moments(target)[1] + moments(background)[1]
+    scale = _scale(S.diagonal(), is_image)
+    return leading_axes(S / np.outer(scale, scale), most) / scale[:, None]
+
+
+def _quick_axes(target: Array, background: Array, is_image: bool, most: int) -> Array:
+    """Return about the same without the covariance; any axes that do not look at labels keep the test's level."""
+    from sklearn.utils.extmath import randomized_svd
+
+    parts = []
+    for x in (target, background):
+        rows = x.astype(np.float32) / np.float32(255 if x.dtype == np.uint8 else 1)
+        mean = rows.mean(axis=0, dtype=np.float64)
+        rows -= mean.astype(np.float32)
+        rows[:, np.sqrt(np.square(rows).mean(axis=0)) <= 1e-6 * np.abs(mean)] = 0  # constant but for rounding
+        parts.append(rows / np.float32(np.sqrt(len(x) - 1)))
+    rows = np.concatenate(parts)
+    scale = _scale(np.square(rows).sum(axis=0, dtype=np.float64), is_image)
+    rows /= scale.astype(np.float32)
+    _, sizes, axes = randomized_svd(rows, most, n_iter=2, random_state=0)
+    found = np.square(sizes) > RANK * max(np.square(sizes[0]), 0.0)
+    return np.asarray(axes[found].T / scale[:, None])
+
+
+def _scale(variances: Array, is_image: bool) -> Array:
+    return np.ones(len(variances)) if is_image else np.sqrt(np.where(variances > 0, variances, 1.0))
 
 
 def _check(samples: Samples, permutations: int, seed: int, level: float) -> None:

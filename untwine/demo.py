@@ -6,12 +6,13 @@ import shutil
 import sys
 from pathlib import Path
 
-from untwine.data import load
-from untwine.evaluate import Score, evaluate, gallery, save_gallery, write_scores
+from untwine.data import Splits, load
+from untwine.diagnosis import diagnose
+from untwine.evaluate import Score, evaluate, write_scores
+from untwine.gallery import gallery, save_gallery
 from untwine.method import Method
 from untwine.methods import PCA, PrincipledVAE
 from untwine.report import report
-from untwine.samples import Samples
 
 
 def demo(out: Path, seed: int = 0, progress: bool = True) -> None:
@@ -26,16 +27,17 @@ def demo(out: Path, seed: int = 0, progress: bool = True) -> None:
     data = load("grassy_digits")
     print(f"train {data.train}\ntest  {data.test}", file=sys.stderr)
     method.fit(data.train, out=out, origin=origin, progress=progress)
-    plain = PCA(n_latent=method.n_salient).fit(data.train, out=out / "pca", origin=origin)
-    ours, theirs = (_scored(one, data.test, folder, progress) for one, folder in ((method, out), (plain, out / "pca")))
+    plain = PCA(n_latent=method.blocks["salient"]).fit(data.train, out=out / "pca", origin=origin)
+    ours, theirs = (_scored(one, data, folder, progress) for one, folder in ((method, out), (plain, out / "pca")))
     page = report(out, out / "report.html")
     _tell(ours, theirs, page)
 
 
-def _scored(method: Method, test: Samples, folder: Path, progress: bool) -> dict[str, Score]:
-    scores = evaluate(method, test, progress=progress)
+def _scored(method: Method, data: Splits, folder: Path, progress: bool) -> dict[str, Score]:
+    scores = evaluate(method, data.test, progress=progress)
     write_scores(folder / "scores.json", scores)
-    save_gallery(folder / "gallery.npz", gallery(method, test))
+    save_gallery(folder / "gallery.npz", gallery(method, data.test))
+    diagnose(folder, method, data.train, data.test)
     return scores
 
 

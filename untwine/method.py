@@ -29,7 +29,7 @@ from untwine.contrast import contrast_test
 from untwine.entry import Needs, as_samples, called, choose_device, own_modules, require
 from untwine.latents import Latents
 from untwine.samples import Array, Samples, observations
-from untwine.training import CHECKPOINT, Row, Stage, train
+from untwine.training import CHECKPOINT, Row, Stage, TrainingError, train
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
 ROWS_AT_ONCE = 1024
@@ -157,9 +157,14 @@ class Method(ABC):
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
         kept = Kept(None if out is None else Path(out) / CHECKPOINT, resume, every, watch and partial(watch, self))
-        self.history_ = self.learn(samples, kept, progress)
-        self.nets_.eval()
-        self.seconds_ = round(time.monotonic() - start, 3)
+        try:
+            self.history_ = self.learn(samples, kept, progress)
+        except TrainingError as error:
+            self.history_ = error.history
+            raise
+        finally:
+            self.nets_.eval()
+            self.seconds_ = round(time.monotonic() - start, 3)
         if out is not None:
             self.save(out)
             if distributed.rank() == 0:
@@ -397,7 +402,8 @@ class Trained(Method):
     clip
         The largest norm of a player's gradient; 0 never clips.
     networks, width
-        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`) and their width; None for the usual one.
+        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`) and
+        their width; None for the usual one.
     """
 
     epochs: int = 50

@@ -19,7 +19,13 @@ from untwine import files
 from untwine.training import CHECKPOINT, Row
 
 FORMAT_VERSION = 1
-SCORED = ("scores.json", "gallery.npz", "report.html")  # what was made of other weights does not stay beside new ones
+SCORED = (
+    "scores.json",
+    "gallery.npz",
+    "contrast.json",
+    "codes.json",
+    "report.html",
+)  # what was made of other weights does not stay beside new ones
 NEEDED = {"method", "params", "shape", "own_networks", "data", "seconds", "weights_sha256"}
 
 

@@ -43,7 +43,11 @@ PATIENCE = 10  # steps in a row that may be skipped before training ends
 
 
 class TrainingError(RuntimeError):
-    """Training ended before its time; the last good weights were kept."""
+    """Training ended before its time; the last good weights were kept, and so was the history up to there."""
+
+    def __init__(self, sentence: str, history: Sequence[Row] = ()) -> None:
+        super().__init__(sentence)
+        self.history = list(history)
 
 
 class Row(NamedTuple):
@@ -271,7 +275,8 @@ class _Loop:
             self.save()
             raise TrainingError(
                 f"training stopped in stage {stage.name!r} at step {t}: {trouble} was not finite {PATIENCE} times in a row; "
-                "the last good weights are kept; lower lr, set clip, or look for extreme values in the data."
+                "the last good weights are kept; lower lr, set clip, or look for extreme values in the data.",
+                self.at.history,
             )
         if not distributed.rank():
             sentence = f"a step of stage {stage.name!r} was skipped and every rate halved, for {trouble} was not finite."

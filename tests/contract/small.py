@@ -11,6 +11,7 @@ from untwine.methods import METHODS
 NAMES = tuple(METHODS)
 TRAINED = tuple(name for name, method in METHODS.items() if issubclass(method, Trained))
 SMALL = {"epochs": 2, "batch": 16, "width": 8, "n_latent": 4, "n_common": 4, "n_salient": 3}
+SMALL |= {"layers_discriminator": 2, "width_discriminator": 32}
 
 
 def small(name, **changes):

@@ -156,8 +156,9 @@ def _only(method, player):
 
             def step(batch, t, stage=stage):
                 for move in stage.step(batch, t):
-                    assert not isinstance(move, list)
-                    if player == move[0] or player in move[0]:
+                    if isinstance(move, list):
+                        yield [part for part in move if part[0] == player]
+                    elif player == move[0] or player in move[0]:
                         yield move
 
             yield Stage(stage.name, stage.epochs, stage.players, step, stage.batch, stage.batches, stage.schedule)

@@ -30,7 +30,7 @@ def test_load_passes_options_on():
     [
         ("grassy_digit", "none called 'grassy_digit' and no such path; did you mean grassy_digits"),
         ("toycontrast", "did you mean toy_contrast?"),
-        ("qqq", "choose one of grassy_digits, grassy_mnist, grassy_mnist_nonlinear, toy_contrast"),
+        ("qqq", "choose one of affectnet, .*grassy_digits, grassy_mnist, grassy_mnist_nonlinear, .*toy_contrast"),
         (["grassy_digits"], "expected the name of a data set"),
         (None, "expected the name of a data set"),
     ],

@@ -7,7 +7,7 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from untwine.data import load
 from untwine.data.blending import to_bytes
 from untwine.data.drawn_grass import colour, draw_textures
-from untwine.data.grassy_digits import _originals, enlarge, split_digits
+from untwine.data.grassy_digits import enlarge, originals, split_digits
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_what_is_in_it(splits):
 def test_no_digit_of_the_test_part_was_seen_in_training():
     # With rho = 0 a target is its digit alone, so the originals can be told by their pictures.
     train, test = load("grassy_digits", n_target=1500, n_background=2, n_test=700, rho=0.0)
-    images, classes = _originals()
+    images, classes = originals()
     known = {to_bytes(digit).tobytes(): row for row, digit in enumerate(enlarge(images, 28))}
     assert len(known) == 1797
     seen = [known[picture[0].tobytes()] for picture in train.target.x]
@@ -47,7 +47,7 @@ def test_no_digit_of_the_test_part_was_seen_in_training():
 
 
 def test_the_split_is_seventy_to_thirty_in_every_class_and_follows_the_seed():
-    _, classes = _originals()
+    _, classes = originals()
     train, test = split_digits(classes, 0)
     assert not set(train) & set(test)
     np.testing.assert_allclose(np.bincount(classes[train]) / np.bincount(classes), 0.7, atol=0.01)

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 import untwine as un
+from untwine.methods import METHODS
 from untwine.metrics import canonical_correlation
 
+CONTRASTIVE = [name for name, method in METHODS.items() if method.needs == "groups"]
 
-def recovered(seed, **options):
+
+def recovered(seed, name="principled_vae", **options):
     """Canonical correlations of salient and of common codes with the true salient factors of unseen rows."""
     data = un.load("toy_contrast", seed=seed)
-    truth = data.test.target.factors[:, [name.startswith("salient") for name in data.test.factor_names]]
-    z = un.PrincipledVAE(seed=seed, **options).fit(data.train).encode(data.test.target.x)
+    truth = data.test.target.factors[:, [factor.startswith("salient") for factor in data.test.factor_names]]
+    z = METHODS[name](seed=seed, **options).fit(data.train).encode(data.test.target.x)
     return canonical_correlation(z.salient, truth), canonical_correlation(z.common, truth)
 
 
@@ -33,6 +36,13 @@ def test_principled_vae_recovers_the_salient_factors_over_five_seeds():
     salient, common = found.mean(0)
     assert salient >= 0.95, found
     assert common <= 0.20, found
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", CONTRASTIVE)
+def test_every_contrastive_method_recovers_the_salient_subspace_with_its_defaults(name):
+    salient, _ = recovered(seed=0, name=name)
+    assert salient >= 0.9
 
 
 @pytest.mark.soak

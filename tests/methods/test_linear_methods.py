@@ -10,7 +10,7 @@ from small import pictures, vectors
 
 import untwine as un
 from untwine import Samples
-from untwine.contrast import Comparison
+from untwine.covariances import Comparison
 from untwine.methods.contrastive_pca import ALPHAS, affinity, representatives
 from untwine.methods.generalised_contrastive_pca import contrasts
 from untwine.methods.planes import leading

@@ -1,6 +1,6 @@
 import numpy as np
 
-from untwine.metrics.rows import factor_table, labelled_rows, target_rows, varied_rows
+from untwine.metrics.rows import factor_mask, labelled_rows, target_rows, varied_rows
 
 
 def test_without_groups_every_row_is_a_target():
@@ -22,9 +22,9 @@ def test_salient_factors_are_told_by_their_names():
     factors[1:, 3] = np.nan
     names = ("common 0", "salient 0", "flat", "rare")
     target = np.array([1, 1, 1, 1, 0], dtype=bool)
-    assert factor_table(factors, names, target, 2, salient=False).tolist() == factors[:4, :1].tolist()
-    assert factor_table(factors, names, target, 2, salient=True).tolist() == factors[:4, 1:2].tolist()
-    assert factor_table(None, (), target, 2, salient=True).shape == (4, 0)
+    assert factor_mask(factors, names, target, 2, salient=False).tolist() == [0]
+    assert factor_mask(factors, names, target, 2, salient=True).tolist() == [1]
+    assert factor_mask(None, (), target, 2, salient=True).tolist() == []
 
 
 def test_shown_rows_go_through_the_classes_in_turn():

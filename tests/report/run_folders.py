@@ -51,20 +51,38 @@ def gallery(pictures: bool = True, blocks: tuple[str, ...] = ("common", "salient
     return arrays | {"label_names": np.array(list("0123456789")), "group_names": np.array(["background", "target"])}
 
 
+def contrast(p_value: float = 0.005, n_salient: int = 2) -> dict[str, Any]:
+    """What untwine evaluate keeps of a contrast test, in ten directions."""
+    contrasts = [0.9 - 0.1 * i for i in range(n_salient)] + [0.2 - 0.05 * i for i in range(10 - n_salient)]
+    chance = [0.25] * (n_salient + 1)
+    rows = {"target": 600, "background": 500}
+    return {"p_value": p_value, "n_salient": n_salient, "contrasts": contrasts, "chance": chance, "permutations": 199, **rows}
+
+
+def codes(target: float = 0.9, background: float = 0.01, effect: float = 0.3) -> dict[str, Any]:
+    """What untwine evaluate keeps of the codes: the salient ones vary by so much in each group and have that effect."""
+    salient = {
+        "target": {"variance": [target, target / 2], "energy": 2 * target, "effect": effect},
+        "background": {"variance": [background] * 2, "energy": 2 * background, "effect": effect * background},
+    }
+    same = {"variance": [1.0, 0.8, 0.5, 0.5], "energy": 2.8, "effect": 0.6}
+    return {"common": {"target": same, "background": same}, "salient": salient, "rows": {"target": 500, "background": 400}}
+
+
 class Folder:
     """Writes run folders by hand."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def write(
-        self, name: str = "demo", about: Any = ABOUT, scores: Any = None, gallery: Any = None, history: Any = None
-    ) -> Path:
+    def write(self, name: str = "demo", about: Any = ABOUT, gallery: Any = None, history: Any = None, **measured: Any) -> Path:
+        """Write a run; `scores`, `contrast` and `codes` are files of their own."""
         path = self.root / name
         path.mkdir(parents=True)
         (path / "method.json").write_text(json.dumps(about))
-        if scores is not None:
-            (path / "scores.json").write_text(json.dumps(scores))
+        for what, content in measured.items():
+            if content is not None:
+                (path / f"{what}.json").write_text(json.dumps(content))
         if gallery is not None:
             np.savez(path / "gallery.npz", **gallery)
         if history is not None:
@@ -74,4 +92,5 @@ class Folder:
 
     def full(self, name: str = "demo", **changes: Any) -> Path:
         history = [("fit", epoch, "vae", term, 10.0 / (epoch + 1)) for epoch in range(5) for term in TERMS]
-        return self.write(name, **{"scores": scores(), "gallery": gallery(), "history": history, **changes})
+        measured = {"scores": scores(), "contrast": contrast(), "codes": codes()}
+        return self.write(name, **{"gallery": gallery(), "history": history, **measured, **changes})

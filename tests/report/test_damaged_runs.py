@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
-from run_folders import gallery
+from run_folders import contrast, gallery
 
 from untwine.report import report
+
+CONTRAST = json.dumps(contrast()).encode()
 
 
 def test_a_failed_page_leaves_the_old_one(folder, tmp_path):
@@ -33,6 +37,17 @@ def test_a_failed_page_leaves_the_old_one(folder, tmp_path):
         ("history.csv", b"\xff\xfe", "cannot be read"),
         ("history.csv", b"stage,epoch,player,term,value\nfit,one,p,t,1\n", "A history expected rows"),
         ("history.csv", b"stage,epoch,player,term,value\nfit,1\n", "A history expected rows"),
+        ("contrast.json", b"[]", "expected a JSON object"),
+        ("contrast.json", b"{}", "expected the numbers that untwine evaluate keeps there"),
+        ("contrast.json", CONTRAST.replace(b"199", b'"many"'), r"contrast\.json expected the numbers"),
+        ("contrast.json", CONTRAST.replace(b'"n_salient": 2', b'"n_salient": 20'), "run untwine evaluate again"),
+        ("contrast.json", CONTRAST.replace(b'"n_salient": 2', b'"n_salient": true'), "run untwine evaluate again"),
+        ("contrast.json", CONTRAST.replace(b"0.25", b"NaN"), "run untwine evaluate again"),
+        ("contrast.json", CONTRAST.replace(b"[0.25, 0.25, 0.25]", b"[]"), "run untwine evaluate again"),
+        ("codes.json", b'{"salient": 3}', r"codes\.json expected the numbers"),
+        ("codes.json", b'{"salient": {"target": 3}}', r"codes\.json expected the numbers"),
+        ("codes.json", b'{"salient": {"target": {"variance": [1]}}}', r"codes\.json expected the numbers"),
+        ("codes.json", b'{"salient": {"target": {"variance": 1, "energy": 1, "effect": 1}}}', "run untwine evaluate again"),
         ("gallery.npz", b"PK", "expected plain arrays"),
         ("gallery.npz", b"", "expected plain arrays"),
     ],

@@ -11,6 +11,7 @@ from run_folders import ABOUT, ONE_BLOCK, TERMS, gallery, score, scores
 from untwine.report import report
 
 VOID = {"img", "meta", "br"}
+FIRST = ["Is there anything salient?", "Did the parts come apart?"]
 HEADINGS = [
     "Scores",
     "Each part alone",
@@ -83,11 +84,11 @@ def asks_for_nothing(page):
 
 def test_a_full_run_has_every_section_and_loads_nothing(folder, tmp_path):
     page = read(folder.full(), tmp_path)
-    assert page.headings == ["demo", "What came apart", *HEADINGS]
+    assert page.headings == ["demo", "What came apart", *FIRST, *HEADINGS]
     assert "untwine evaluate" not in page.text.split("How to repeat it")[0]
     images = [attributes for tag, attributes in page.tags if tag == "img"]
-    # two bars, four sheets of pictures, two planes, a curve for every term
-    assert len(images) == 2 + 4 + 2 + len(TERMS)
+    # the spectrum, two bars, four sheets of pictures, two planes, a curve for every term
+    assert len(images) == 1 + 2 + 4 + 2 + len(TERMS)
     assert all(image["alt"] for image in images)
     for image in images:
         assert base64.b64decode(image["src"].partition(",")[2]).startswith(b"\x89PNG")

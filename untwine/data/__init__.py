@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from untwine.data.factor_grid import FactorGrid
 from untwine.data.folders import read_samples
-from untwine.data.grassy_digits import grassy_digits
-from untwine.data.grassy_mnist import grassy_mnist, grassy_mnist_nonlinear
-from untwine.data.splits import Splits, held_out
-from untwine.data.toy_contrast import toy_contrast
+from untwine.data.splits import Splits, for_choosing, held_out
 
-__all__ = ["Splits", "catalogue", "load", "read_samples"]
+__all__ = ["FactorGrid", "Splits", "catalogue", "for_choosing", "grid", "load", "read_samples"]
 
 
 def catalogue() -> dict[str, Callable[..., Splits]]:
     """Return the data sets by name: functions of keyword options, described by the first line of their docstrings."""
-    return {
-        "grassy_digits": grassy_digits,
-        "grassy_mnist": grassy_mnist,
-        "grassy_mnist_nonlinear": grassy_mnist_nonlinear,
-        "toy_contrast": toy_contrast,
-    }
+    from untwine.data.sets import DATA
+
+    return dict(DATA)
 
 
 def own_data(path: str | Path, *, size: int | None = None, test: float = 0.2, seed: int = 0) -> Splits:
@@ -58,10 +53,42 @@ def load(name: str | Path, **options: Any) -> Splits:
     if isinstance(name, str | Path) and name not in known and Path(name).expanduser().exists():
         known[str(name)] = partial(own_data, name)
         name = str(name)
+    splits: Splits = _called(known, name, options, "load expected the name of a data set", " and no such path")
+    return splits
+
+
+def grid(name: str, **options: Any) -> FactorGrid:
+    """Return all pictures of a data set whose factors come in every combination, addressed by them and read when asked for.
+
+    Parameters
+    ----------
+    name
+        "cars3d", "chairs3d", "dsprites", "dsprites_redrawn", "mpi3d", "shapes3d" or "smallnorb".
+    **options
+        What the data set lets one choose: `size` and, where it reads files, `folder`.
+
+    Examples
+    --------
+    >>> sprites = grid("dsprites_redrawn")
+    >>> sprites
+    FactorGrid(737280 pictures: shape 3, scale 6, orientation 40, x 32, y 32)
+    >>> sprites.pictures([[0, 5, 0, 16, 16], [2, 5, 0, 16, 16]]).shape
+    (2, 1, 64, 64)
+    """
+    from untwine.data.sets import GRIDS
+
+    found: FactorGrid = _called(GRIDS, name, options, "grid expected the name of a data set with all combinations")
+    return found
+
+
+def _called(
+    known: Mapping[str, Callable[..., Any]], name: object, options: dict[str, Any], expected: str, also: str = ""
+) -> Any:
+    """Call the known function of this name, or say which name or option is close."""
     if not isinstance(name, str) or name not in known:
         close = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(close)}?" if close else f"choose one of {', '.join(known)}."
-        raise ValueError(f"load expected the name of a data set, but there is none called {name!r} and no such path; {hint}")
+        raise ValueError(f"{expected}, but there is none called {name!r}{also}; {hint}")
     defaults = {option: p.default for option, p in inspect.signature(known[name]).parameters.items()}
     for option in options:
         if option not in defaults:

@@ -20,7 +20,7 @@ NAMES = ("group_names", "label_names", "factor_names")
 
 def read_arrays(path: Path) -> Samples:
     """Read an .npy with x, or an .npz with x and its columns or with `background` and `target` (or several `target_...`)."""
-    arrays = _load(path)
+    arrays = load_arrays(path)
     try:
         if "x" in arrays:
             return _from_columns(arrays)
@@ -52,7 +52,8 @@ def _from_groups(arrays: dict[str, Array]) -> Samples:
     return Samples.contrast(target=targets, background=arrays["background"])
 
 
-def _load(path: Path) -> dict[str, Array]:
+def load_arrays(path: Path) -> dict[str, Array]:
+    """Load all arrays of an .npz, or the one of an .npy as x; pickled objects and damaged files get their sentence."""
     with path.open("rb") as file:
         start = file.read(6)
     if start != b"\x93NUMPY" and not start.startswith(b"PK"):

@@ -56,14 +56,14 @@ def grassy_digits(
     n_target, n_background = whole("n_target", n_target, 1), whole("n_background", n_background, 1)
     n_test, size = whole("n_test", n_test, 1), whole("size", size, SIDES[0], SIDES[-1])
     rho, seed = real("rho", rho, 0, 1), whole("seed", seed, 0)
-    images, classes = _originals()
+    images, classes = originals()
     digits = enlarge(images, size)
     train, test = split_digits(classes, seed)
 
     def part(stream: int, name: str, rows: Array, targets: int, backgrounds: int) -> Samples:
         rng = np.random.default_rng([seed, stream])
         meadow = Meadow(rng, min(TEXTURES[name], targets + backgrounds), size)
-        turns = _in_turn(rng, rows, targets)
+        turns = in_turn(rng, rows, targets)
         on_grass, factors = _grass(rng, meadow, targets, digits[turns], rho)
         target = Samples(
             on_grass,
@@ -101,14 +101,15 @@ def enlarge(images: Array, size: int) -> Array:
     return digits
 
 
-def _originals() -> tuple[Array, Array]:
+def originals() -> tuple[Array, Array]:
+    """Return the 1,797 digits (n, 8, 8) in [0, 1] and their classes."""
     from sklearn.datasets import load_digits
 
     source = load_digits()
     return np.asarray(source.images) / 16, np.asarray(source.target)
 
 
-def _in_turn(rng: np.random.Generator, rows: Array, many: int) -> Array:
+def in_turn(rng: np.random.Generator, rows: Array, many: int) -> Array:
     """Choose `many` of the rows in random order, none a second time before all have had their turn."""
     rounds = -(-many // len(rows))
     return np.concatenate([rng.permutation(rows) for _ in range(rounds)])[:many]

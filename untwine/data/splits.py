@@ -36,3 +36,28 @@ def held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
     if kept.all():
         raise ValueError(f"a split expected at least 2 rows, to keep one for the test, but got {len(samples)}.")
     return Splits(samples[~kept], samples[kept])
+
+
+def for_choosing(splits: Splits, share: float = 0.2, seed: int = 0) -> Splits:
+    """Return splits to choose a method or its options on, made of the training part alone: the test part stays unseen.
+
+    Parameters
+    ----------
+    splits
+        A data set's training and test part.
+    share
+        Which share of each group's training rows is held out as the new test part.
+    seed
+        Decides which rows these are. Rows made of one original, such as the two pictures of a digit in `digit_style` or two of
+        one person, are not kept together.
+
+    Examples
+    --------
+    >>> from untwine.data import load
+    >>> choosing = for_choosing(load("toy_contrast", n_target=50, n_background=30, n_common=1, n_salient=1))
+    >>> len(choosing.train), len(choosing.test)
+    (64, 16)
+    """
+    if not isinstance(splits, Splits):
+        raise TypeError(f"for_choosing expected what load returned, but got {type(splits).__name__}; pass the whole Splits.")
+    return held_out(splits.train, real("share", share, 0.01, 0.9), seed)

@@ -11,26 +11,42 @@ from torch import nn
 
 from untwine.entry import own_modules
 from untwine.method import Method
+from untwine.methods.beta_tcvae import BetaTCVAE
 from untwine.methods.beta_vae import BetaVAE
 from untwine.methods.contrastive_pca import ContrastivePCA
 from untwine.methods.contrastive_vae import ContrastiveVAE
+from untwine.methods.dip_vae import DIPVAE
+from untwine.methods.factor_vae import FactorVAE
 from untwine.methods.generalised_contrastive_pca import GeneralisedContrastivePCA
+from untwine.methods.mm_cvae import MMcVAE
 from untwine.methods.pca import PCA
 from untwine.methods.principled_vae import PrincipledVAE
 from untwine.methods.probabilistic_contrastive_pca import ProbabilisticContrastivePCA
+from untwine.methods.rb_vae import RbVAE
+from untwine.methods.sep_vae import SepVAE
+from untwine.methods.symmetric_rb_vae import SymmetricRbVAE
+from untwine.methods.symmetric_vae import SymmetricVAE
 from untwine.methods.vae import VAE
 from untwine.run_folder import read_card
 
 __all__ = [
+    "DIPVAE",
     "METHODS",
     "PCA",
     "VAE",
+    "BetaTCVAE",
     "BetaVAE",
     "ContrastivePCA",
     "ContrastiveVAE",
+    "FactorVAE",
     "GeneralisedContrastivePCA",
+    "MMcVAE",
     "PrincipledVAE",
     "ProbabilisticContrastivePCA",
+    "RbVAE",
+    "SepVAE",
+    "SymmetricRbVAE",
+    "SymmetricVAE",
     "find_method",
     "load_method",
 ]
@@ -40,11 +56,19 @@ METHODS: Mapping[str, type[Method]] = {
     for method in (  # the first is the default
         PrincipledVAE,
         ContrastiveVAE,
+        MMcVAE,
+        SepVAE,
+        RbVAE,
+        SymmetricRbVAE,
         ContrastivePCA,
         GeneralisedContrastivePCA,
         ProbabilisticContrastivePCA,
         VAE,
         BetaVAE,
+        DIPVAE,
+        FactorVAE,
+        BetaTCVAE,
+        SymmetricVAE,
         PCA,
     )
 }

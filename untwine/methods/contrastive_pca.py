@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from untwine.contrast import Comparison
+from untwine.covariances import Comparison
 from untwine.methods.planes import Plane, TwoPlanes, leading, root
 from untwine.samples import Array
 
@@ -37,7 +37,8 @@ class ContrastivePCA(TwoPlanes):
     Parameters
     ----------
     n_common, n_salient
-        The number of codes of each part; where the data has fewer directions, the last codes are 0.
+        The number of codes of each part; where the data has fewer directions, the last codes are 0. `n_salient="auto"`
+        takes as many as `contrast_test` finds.
     alpha
         The weight of the background's variance; 0 is the PCA of the target. None chooses by a sweep, see `alpha_`.
     """
@@ -53,8 +54,9 @@ class ContrastivePCA(TwoPlanes):
 
     def salient_plane(self, both: Comparison) -> Plane:
         """Return the leading eigenvectors of A - alpha B."""
-        alpha = self.alpha if self.alpha is not None else choose_alpha(both, self.n_salient, self.seed)
-        V = leading(both.A - alpha * both.B, self.n_salient)[1]
+        k = self.blocks["salient"]
+        alpha = self.alpha if self.alpha is not None else choose_alpha(both, k, self.seed)
+        V = leading(both.A - alpha * both.B, k)[1]
         return Plane(V, V, {"alpha": alpha})
 
 

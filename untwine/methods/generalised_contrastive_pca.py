@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from untwine.contrast import Comparison
+from untwine.covariances import Comparison
 from untwine.methods.planes import Plane, TwoPlanes
 from untwine.samples import Array
 
@@ -34,14 +34,15 @@ class GeneralisedContrastivePCA(TwoPlanes):
     Parameters
     ----------
     n_common, n_salient
-        The number of codes of each part; where the data has fewer directions, the last codes are 0.
+        The number of codes of each part; where the data has fewer directions, the last codes are 0. `n_salient="auto"`
+        takes as many as `contrast_test` finds.
     """
 
     name: ClassVar[str] = "generalised_contrastive_pca"
 
     def salient_plane(self, both: Comparison) -> Plane:
         """Return the directions of largest contrast."""
-        W = contrasts(both.A, both.B)[1][:, : self.n_salient]
+        W = contrasts(both.A, both.B)[1][:, : self.blocks["salient"]]
         return Plane(W, W)
 
 

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from untwine.contrast import RANK, Comparison, compare
+from untwine.covariances import RANK, Comparison, compare
 from untwine.entry import Needs
 from untwine.latents import Latents
 from untwine.method import Solved
@@ -60,19 +60,19 @@ class TwoPlanes(Solved):
     """A linear contrastive method but for its salient directions."""
 
     n_common: int = 5
-    n_salient: int = 2
+    n_salient: int | str = 2
     needs: ClassVar[Needs] = "groups"
     standardises: ClassVar[bool] = False
     numbers: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def salient_plane(self, both: Comparison) -> Plane:
-        """Find the salient directions, at most `n_salient`, in the coordinates of the comparison."""
+        """Find the salient directions, at most as many as the block has, in the coordinates of the comparison."""
 
     @property
     def blocks(self) -> dict[str, int]:
         """Common and salient."""
-        return {"common": self.n_common, "salient": self.n_salient}
+        return {"common": self.n_common, "salient": self.chosen("n_salient")}
 
     @property
     def components_(self) -> Array:

@@ -26,38 +26,26 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
-from untwine import distributed
 from untwine.batches import Batch
-from untwine.entry import Needs
-from untwine.method import Trained
+from untwine.methods.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.terms import gaussian
 from untwine.terms.transport import w2_squared
 from untwine.training import Move, Player, Stage, cosine
 
-PAPER = {
-    "n_common": 16,
-    "beta_common": 2.0,
-    "beta_salient": 2.0,
-    "lambda_z": 1.0,
-    "scale": 0.16,
-    "epochs": 200,
-    "batch": 128,
-    "networks": "conv_norm",
-}
+PAPER = {data: {**setting, "lambda_s": 10.0, "lambda_z": 1.0} for data, setting in PAPER_000.items()}
 
 
 @dataclass(eq=False, kw_only=True)
-class PrincipledVAE(Trained):
+class PrincipledVAE(TwoParts):
     """Common and salient parts of a target against a background, with the objective of paper 000.
 
     Parameters
     ----------
     n_common, n_salient
-        The widths of the two parts.
+        The widths of the two parts; `n_salient="auto"` asks the data.
     beta_common, beta_salient
         The weights of their divergences.
     lambda_s
@@ -68,22 +56,12 @@ class PrincipledVAE(Trained):
         What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_common: int = 8
-    n_salient: int = 8
-    beta_common: float = 1.0
     beta_salient: float = 0.2
     lambda_s: float = 2.5
     lambda_z: float = 25.0
-    likelihood: str = "auto"
     scale: float = 0.32
     name: ClassVar[str] = "principled_vae"
-    needs: ClassVar[Needs] = "groups"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(("grassy_mnist", "grassy_mnist_nonlinear"), PAPER)
-
-    @property
-    def blocks(self) -> dict[str, int]:
-        """Two blocks, common and salient."""
-        return {"common": self.n_common, "salient": self.n_salient}
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return encoder and decoder."""
@@ -96,29 +74,12 @@ class PrincipledVAE(Trained):
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on Eq. 8."""
-        nets, x = self.nets_["vae"], batch.x
-        (z_mu, z_logvar), (s_mu, s_logvar) = nets.encode(x).values()
-        z = gaussian.sample(z_mu, z_logvar, batch.noise(self.n_common))
-        s = gaussian.sample(s_mu, s_logvar, batch.noise(self.n_salient))
-        (s_t, _), (mu_t, mu_b), (logvar_t, logvar_b) = map(batch.split, (s, s_mu, s_logvar))
-        s = torch.cat([s_t, torch.zeros_like(s_t)])  # p(y | z, 0)
-
-        # Both groups are equally many, so the sum of their two means is twice the mean over all rows.
-        terms = {"reconstruction": 2 * nets.reconstruction(x, z, s)}
-        if self.beta_common:
-            terms["kl_common"] = self.beta_common * 2 * gaussian.kl(z_mu, z_logvar)
-        if self.beta_salient:
-            terms["kl_salient"] = self.beta_salient * gaussian.kl(mu_t, logvar_t)
+        nets = self.nets_["vae"]
+        z, s = infer(nets, batch)
+        s_t, s_b = by_group(batch, s)
+        terms = bound(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)  # Eq. 3
         if self.lambda_s:
-            terms["silence"] = self.lambda_s * gaussian.energy(mu_b, logvar_b)
+            terms["silence"] = self.lambda_s * gaussian.energy(s_b.mu, s_b.logvar)
         if self.lambda_z:
-            terms["w2"] = self.lambda_z * w2_squared(*map(distributed.gather, batch.split(z_mu)))
+            terms["w2"] = self.lambda_z * w2_squared(*both(batch, z.mu))
         yield "vae", terms
-
-    def codes(self, x: Tensor) -> dict[str, Tensor]:
-        """Return the means of q(z|x) and q(s|x)."""
-        return {name: code.mu for name, code in self.nets_["vae"].encode(x).items()}
-
-    def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return the mean of p(x|z, s)."""
-        return self.nets_["vae"].mean(codes["common"], codes["salient"])  # type: ignore[no-any-return]

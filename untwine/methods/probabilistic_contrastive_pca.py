@@ -23,7 +23,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from untwine.contrast import RANK, Comparison
+from untwine.covariances import RANK, Comparison
 from untwine.methods.planes import Plane, TwoPlanes, leading
 from untwine.samples import Array
 
@@ -37,7 +37,8 @@ class ProbabilisticContrastivePCA(TwoPlanes):
     Parameters
     ----------
     n_common, n_salient
-        The number of codes of each part; where the data has fewer directions, the last codes are 0.
+        The number of codes of each part; where the data has fewer directions, the last codes are 0. `n_salient="auto"`
+        takes as many as `contrast_test` finds.
     gamma
         The weight of the background's likelihood, below n / m; 0 is probabilistic PCA of the target. None chooses it, see
         `gamma_`.
@@ -61,7 +62,7 @@ class ProbabilisticContrastivePCA(TwoPlanes):
         """Return W and the maps to the posterior means."""
         tried = [self.gamma] if self.gamma is not None else [share * both.n / both.m for share in SHARES]
         for gamma in tried:
-            solved = maximum_likelihood(both, gamma, self.n_salient)
+            solved = maximum_likelihood(both, gamma, self.blocks["salient"])
             if solved is not None:
                 W, sigma2 = solved
                 M = W.T @ W + sigma2 * np.eye(W.shape[1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 
 from untwine.metrics.clustering import plane_clustering, tsne
 from untwine.metrics.factors import factors
+from untwine.metrics.held_out import Split
 from untwine.metrics.intervals import halves, over_folds, over_halves
+from untwine.metrics.per_class import per_class
 from untwine.metrics.probe import probe
 from untwine.metrics.reconstruction import squared_errors
+from untwine.metrics.regression import regression
 from untwine.metrics.transport import MOST_ROWS, w2
 
 Array = NDArray[Any]
@@ -33,12 +37,25 @@ class Measured(NamedTuple):
     direction: str
 
 
-def probed(blocks: Blocks, labels: Array) -> Iterator[Measured]:
+def probed(blocks: Blocks, labels: Array, split: Split | None = None) -> Iterator[Measured]:
     """Yield the accuracy of a linear classifier for each block, with its interval over folds."""
     for block, codes in blocks.items():
-        found = probe(codes, labels, FOLDS)
+        found = probe(codes, labels, FOLDS, split=split)
         interval = over_folds(found.accuracy, found.folds, (0, 1))
         yield Measured(f"probe.{block}", found.accuracy, interval, found.n, _unless(block, WITHOUT_CLASS))
+
+
+def classified(blocks: Blocks, labels: Array, names: Sequence[str], split: Split | None = None) -> Iterator[Measured]:
+    """Yield the mean over classes and the accuracy of each class for each block, with intervals over folds."""
+    words = score_words(names)
+    for block, codes in blocks.items():
+        found, direction = per_class(codes, labels, FOLDS, split=split), _unless(block, WITHOUT_CLASS)
+        means = np.mean([np.resize(folds, FOLDS) for folds in found.folds.values()], axis=0)
+        interval = over_folds(found.mean, means.tolist(), (0, 1))
+        yield Measured(f"per_class.{block}", found.mean, interval, sum(found.n.values()), direction)
+        for label, accuracy in found.accuracy.items():
+            interval = over_folds(accuracy, np.resize(found.folds[label], FOLDS).tolist(), (0, 1))
+            yield Measured(f"per_class_{words[int(label)]}.{block}", accuracy, interval, found.n[label], direction)
 
 
 def clustered(blocks: Blocks, labels: Array, seeds: int) -> Iterator[Measured]:
@@ -63,6 +80,29 @@ def explained(blocks: Blocks, truth: Array, salient: bool) -> Iterator[Measured]
         yield Measured(f"{name}.{block}", found.r2, over_folds(found.r2, found.folds, (0, 1)), found.n, _unless(block, without))
 
 
+def regressed(
+    blocks: Blocks, truth: Array, salient: bool, names: Sequence[str], split: Split | None = None
+) -> Iterator[Measured]:
+    """Yield the mean absolute error of a linear regression for each block, and that of the constant predictor.
+
+    Without names the mean over the factors, with names each factor; intervals over folds. Where factors should not be, a high
+    error is good.
+    """
+    kind, without = ("regression_salient", WITHOUT_CLASS) if salient else ("regression", WITHOUT_FACTORS)
+    words = [f"regression_{word}" for word in score_words(names)]
+    for i, (block, codes) in enumerate(blocks.items()):
+        found, direction = regression(codes, truth, FOLDS, split=split), "higher" if block in without else "lower"
+        columns = [(kind, found.error, found.folds, found.constant, found.constant_folds)]
+        if words:
+            each = (found.per_factor, found.per_factor_folds, found.constant_per_factor, found.constant_per_factor_folds)
+            columns = list(zip(words, *each, strict=True))
+        for name, error, folds, constant, constants in columns:
+            if i == 0:  # it knows no codes, so it is the same for every block
+                interval = over_folds(constant, constants, (0, np.inf))
+                yield Measured(f"{name}_constant.x", constant, interval, found.n, "info")
+            yield Measured(f"{name}.{block}", error, over_folds(error, folds, (0, np.inf)), found.n, direction)
+
+
 def transported(target: Array, background: Array, seeds: int) -> Iterator[Measured]:
     """Yield the squared distance of common codes, plain and over their mean squared norm, with intervals over halves."""
     n = min(len(target), len(background), MOST_ROWS)
@@ -84,6 +124,12 @@ def reconstructed(pairs: Iterator[tuple[Array, Array]]) -> Iterator[Measured]:
     # A single row has no spread: repeated, it gives the interval of zero width that a known number has.
     interval = over_folds(value, np.resize(errors, max(2, len(errors))).tolist(), (0, np.inf))
     yield Measured("reconstruction.x", value, interval, len(errors), "lower")
+
+
+def score_words(names: Sequence[str]) -> list[str]:
+    """Return names as they may stand in a score's name: without dots and blanks, and no two alike."""
+    words = [re.sub(r"[.\s]+", "_", name) for name in names]
+    return [f"{word}_{i}" if words.count(word) > 1 else word for i, word in enumerate(words)]
 
 
 def _unless(block: str, without: tuple[str, ...]) -> str:

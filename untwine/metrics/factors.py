@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from untwine.metrics.checks import code_rows, factor_columns, fold_count
+from untwine.metrics.held_out import random_folds
 from untwine.metrics.threads import one_thread
 
 Array = NDArray[Any]
@@ -83,17 +84,11 @@ def _unexplained(codes: Array, y: Array, folds: int, seed: int) -> Array:
 
     y = (y - y.mean()) / y.std()
     errors = np.empty(len(y))
-    for train, test in _folds(len(y), folds, seed):
+    for train, test in random_folds(len(y), folds, seed):
         model = make_pipeline(StandardScaler(), RidgeCV(ALPHAS)).fit(codes[train], y[train])
         errors[test] = (y[test] - model.predict(codes[test])) ** 2
     return errors
 
 
 def _fold_means(ratios: Array, folds: int, seed: int) -> list[float]:
-    return [float(ratios[test].mean()) for _, test in _folds(len(ratios), folds, seed)]
-
-
-def _folds(rows: int, folds: int, seed: int) -> list[tuple[Array, Array]]:
-    order = np.random.default_rng(seed).permutation(rows)
-    parts = np.array_split(order, folds)
-    return [(np.concatenate(parts[:i] + parts[i + 1 :]), parts[i]) for i in range(folds)]
+    return [float(ratios[test].mean()) for _, test in random_folds(len(ratios), folds, seed)]

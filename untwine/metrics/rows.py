@@ -28,16 +28,16 @@ def labelled_rows(labels: Array | None, target: Array, least: int) -> Array:
     return rows[sizes[labels[rows]] >= least]
 
 
-def factor_table(factors: Array | None, names: Sequence[str], target: Array, least: int, salient: bool) -> Array:
-    """Return the targets' factors (n_target, k) that vary and are known in at least `least` rows.
+def factor_mask(factors: Array | None, names: Sequence[str], target: Array, least: int, salient: bool) -> Array:
+    """Return the indices of the factors that vary over the targets and are known in at least `least` of them.
 
     Those whose name starts with "salient " are truths of the salient part; all others are truths of the common part.
     """
     if factors is None:
-        return np.empty((int(target.sum()), 0))
-    columns = factors[target][:, [name.startswith("salient ") == salient for name in names]]
-    values = [y[~np.isnan(y)] for y in columns.T]
-    return columns[:, [len(known) >= least and bool(np.ptp(known) > 0) for known in values]]
+        return np.empty(0, dtype=int)
+    values = [y[~np.isnan(y)] for y in factors[target].T]
+    varies = [len(known) >= least and bool(np.ptp(known) > 0) for known in values]
+    return np.flatnonzero([vary and name.startswith("salient ") == salient for vary, name in zip(varies, names, strict=False)])
 
 
 def varied_rows(labels: Array | None, rows: Array, rng: np.random.Generator) -> Array:

@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 from torch import nn
 
+from untwine.networks.channel_norm import LayeredDecoder, LayeredEncoder
 from untwine.networks.conv import ConvDecoder, ConvEncoder
+from untwine.networks.karras import KarrasDecoder, KarrasEncoder
 from untwine.networks.mlp import MLPDecoder, MLPEncoder
+from untwine.networks.shapes import ShapesDecoder, ShapesEncoder
 
 
 class Pair(NamedTuple):
@@ -19,12 +22,17 @@ class Pair(NamedTuple):
     decoder: Callable[[int, tuple[int, ...], int], nn.Module]
     width: int
     pictures: bool
+    trunk: Callable[[tuple[int, ...], int, int], nn.Module] | None = None  # of discriminators, where not the encoder itself
 
 
 NETWORKS = {
     "mlp": Pair(MLPEncoder, MLPDecoder, 256, pictures=False),
     "conv": Pair(ConvEncoder, ConvDecoder, 32, pictures=True),
-    "conv_norm": Pair(partial(ConvEncoder, norm=True), partial(ConvDecoder, norm=True), 32, pictures=True),
+    "conv_norm": Pair(partial(ConvEncoder, norm=True), partial(ConvDecoder, norm=True), 32, pictures=True, trunk=ConvEncoder),
+    "conv64": Pair(ShapesEncoder, ShapesDecoder, 32, pictures=True),
+    "karras": Pair(KarrasEncoder, KarrasDecoder, 8, pictures=True, trunk=partial(KarrasEncoder, norm=False)),
+    "layers6": Pair(partial(LayeredEncoder, layers=6), partial(LayeredDecoder, layers=6), 32, pictures=True),
+    "layers8": Pair(partial(LayeredEncoder, layers=8), partial(LayeredDecoder, layers=8), 32, pictures=True),
 }
 
 

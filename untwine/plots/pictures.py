@@ -50,7 +50,7 @@ def picture_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = N
     return figure
 
 
-def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike) -> Figure:
+def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike, parts: tuple[str, str] = ("common", "salient")) -> Figure:
     """Draw every common part with every salient part, the sources as header column and header row.
 
     Parameters
@@ -61,6 +61,8 @@ def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike) -> Figure:
         The pictures (l, C, H, W) that give the salient part, one for each column of the grid.
     grid
         The recombined pictures (k, l, C, H, W).
+    parts
+        What the rows and what the columns give, where it is not the common and the salient part.
     """
     rows, columns = _pictures("common", common, axes=4), _pictures("salient", salient, axes=4)
     cells = _pictures("grid", grid, axes=5)
@@ -71,9 +73,11 @@ def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike) -> Figure:
         )
     edge, start = 0.42, 0.42 + 1 + 0.22
     axes, figure = _canvas(start + len(columns) * (1 + GAP), start + len(rows) * (1 + GAP))
-    middle = start + len(columns) * (1 + GAP) / 2, start + len(rows) * (1 + GAP) / 2
-    axes.text(middle[0], 0.16, "salient part from", ha="center", va="center", fontsize=12, color=INK)
-    axes.text(0.16, middle[1], "common part from", ha="center", va="center", fontsize=12, color=INK, rotation=90)
+    # The words stand in the middle of the grid or, where it is too short for them, of the whole figure.
+    right, down = (start / (1 if many > 1 else 2) + many * (1 + GAP) / 2 for many in (len(columns), len(rows)))
+    given = [f"{plain(part, 12)} part from" for part in parts]
+    axes.text(right, 0.16, given[1], ha="center", va="center", fontsize=12, color=INK)
+    axes.text(0.16, down, given[0], ha="center", va="center", fontsize=12, color=INK, rotation=90)
     for j, picture in enumerate(columns):
         _place(axes, picture, start + j * (1 + GAP), edge)
     for i, picture in enumerate(rows):
@@ -83,6 +87,48 @@ def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike) -> Figure:
     line = start - 0.11
     axes.plot([line, line], [edge, start + len(rows) * (1 + GAP) - GAP], color=RULE, linewidth=1.2)
     axes.plot([edge, start + len(columns) * (1 + GAP) - GAP], [line, line], color=RULE, linewidth=1.2)
+    return figure
+
+
+def strips(
+    grid: ArrayLike,
+    before: ArrayLike | None = None,
+    after: ArrayLike | None = None,
+    titles: tuple[str, str, str] = ("from", "", "to"),
+) -> Figure:
+    """Draw rows of pictures, each with the one it began with at its left and the one it leads to at its right.
+
+    Parameters
+    ----------
+    grid
+        The pictures (k, l, C, H, W).
+    before, after
+        Pictures (k, C, H, W) for the left and the right of each row; none where not given.
+    titles
+        The words above the pictures at the left, above the grid and above those at the right.
+    """
+    sides = [None if side is None else np.asarray(side)[:, None] for side in (before, after)]
+    blocks = [
+        (title, _pictures(name, cells, axes=5))
+        for title, name, cells in zip(titles, ("before", "grid", "after"), (sides[0], grid, sides[1]), strict=True)
+        if cells is not None
+    ]
+    if len({len(cells) for _, cells in blocks}) > 1:
+        counts = ", ".join(str(len(cells)) for _, cells in blocks)
+        raise ValueError(f"strips expected one picture at the side for each row of the grid, but got {counts} rows.")
+    # A cell is about as wide as nine letters of a title.
+    wide = [max(cells.shape[1] * (1 + GAP) - GAP, len(plain(title, 60)) / 9) for title, cells in blocks]
+    top, apart = 0.4 if any(title for title, _ in blocks) else 0.0, 0.22
+    axes, figure = _canvas(sum(wide) + apart * (len(blocks) - 1) + 2 * GAP, top + len(blocks[0][1]) * (1 + GAP))
+    left = GAP
+    for (title, cells), width in zip(blocks, wide, strict=True):
+        if left > GAP:
+            axes.plot([left - apart / 2] * 2, [top, top + len(cells) * (1 + GAP) - GAP], color=RULE, linewidth=1.2)
+        axes.text(left + width / 2, 0.2, plain(title, 60), ha="center", va="center", fontsize=12, color=INK)
+        start = left + (width - cells.shape[1] * (1 + GAP) + GAP) / 2
+        for i, j in np.ndindex(cells.shape[:2]):
+            _place(axes, cells[i, j], start + j * (1 + GAP), top + i * (1 + GAP))
+        left += width + apart
     return figure
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from untwine import files
 from untwine.report import gallery, record
+from untwine.report.advice import advice
+from untwine.report.contrast import contrast
 from untwine.report.markup import Markup, join, tag
-from untwine.report.runs import Run, read_runs
+from untwine.report.runs import Run
 from untwine.report.style import CSS
 from untwine.report.tables import overview_table, shown
 from untwine.report.verdict import verdict
@@ -24,31 +22,6 @@ SECTIONS = {
     "Configuration": record.configuration,
     "How to repeat it": record.repeat,
 }
-
-
-def report(runs: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
-    """Make one self-contained HTML page about a run folder, or about all run folders in a folder.
-
-    The page needs no network and no scripts. What a run lacks (scores, pictures) is named in it with the command that makes it.
-
-    Parameters
-    ----------
-    runs
-        A run folder, or a folder with run folders in it. Runs inside a run folder are its baselines, shown beside it.
-    out
-        Where to write the page.
-
-    Returns
-    -------
-    Path
-        Where the page is.
-    """
-    out = Path(out)
-    if out.is_dir():
-        raise ValueError(f"report expected a file to write, but {str(out)!r} is a folder; use {str(out / 'report.html')!r}.")
-    found = read_runs(runs)
-    files.write(out, page(found))
-    return out
 
 
 def page(runs: list[Run]) -> str:
@@ -92,7 +65,9 @@ def _run(run: Run, anchor: str, heading: str) -> Markup:
     judged = verdict(run)
     mark = tag("span", f"{judged.mark} ", aria_hidden="true")
     reasons = (tag("p", reason) for reason in judged.reasons)
-    card = tag("div", tag("strong", mark, judged.title), *reasons, class_=f"verdict {judged.status}")
+    card = tag("div", tag("strong", mark, judged.title), *reasons, advice(run), class_=f"verdict {judged.status}")
+    if asked := contrast(run):
+        card = join(tag("h3", "Is there anything salient?"), asked, tag("h3", "Did the parts come apart?"), card)
     drawn = {title: section(run) for title, section in SECTIONS.items()}
     parts = [join(tag("h3", title), content) for title, content in drawn.items() if content]
     return tag("section", tag("h2", heading, id=anchor), tag("p", _about(run), class_="about"), card, *parts, class_="run")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from untwine.files import read_json
 from untwine.plots import terms
+from untwine.report.measured import Codes, Contrast, read_codes, read_contrast
 
 Array = NDArray[Any]
 Score = Mapping[str, Any]
@@ -38,6 +39,8 @@ class Run:
         The content of method.json.
     scores, history, gallery
         The content of scores.json, history.csv and gallery.npz.
+    contrast, codes
+        The content of contrast.json and codes.json.
     baselines
         The runs right inside of this one.
     """
@@ -48,6 +51,8 @@ class Run:
     scores: Mapping[str, Score] | None = None
     history: tuple[Mapping[str, str], ...] | None = None
     gallery: Mapping[str, Array] | None = None
+    contrast: Contrast | None = None
+    codes: Mapping[tuple[str, str], Codes] | None = None
     baselines: tuple[Run, ...] = ()
 
     @property
@@ -62,6 +67,22 @@ class Run:
         return (
             tuple(known) if isinstance(known, Mapping) else tuple(dict.fromkeys(split(name)[1] for name in self.scores or ()))
         )
+
+    @property
+    def is_contrastive(self) -> bool:
+        """Whether the method takes a common and a salient part apart."""
+        return {"common", "salient"} <= set(self.blocks)
+
+    @property
+    def shows_pictures(self) -> bool:
+        """Whether a sample is a picture."""
+        shape = self.about.get("shape")
+        return isinstance(shape, list) and len(shape) == 3
+
+    def width(self, block: str) -> int | None:
+        """Return the number of dimensions of a block, if it is known."""
+        width = self.part("blocks").get(block)
+        return width if isinstance(width, int) else None
 
     def part(self, key: str) -> Mapping[str, Any]:
         """Return a table of method.json, empty where it is missing."""
@@ -109,7 +130,16 @@ def _read(path: Path, root: Path) -> Run:
     name = top if path == root else str(path.relative_to(root))
     if path != root and (root / "method.json").exists():
         name = f"{top}/{name}"
-    return Run(name, path, about, _scores(path / "scores.json"), _history(path / "history.csv"), _gallery(path / "gallery.npz"))
+    return Run(
+        name,
+        path,
+        about,
+        scores=_scores(path / "scores.json"),
+        history=_history(path / "history.csv"),
+        gallery=_gallery(path / "gallery.npz"),
+        contrast=read_contrast(path / "contrast.json"),
+        codes=read_codes(path / "codes.json"),
+    )
 
 
 def _scores(path: Path) -> dict[str, Score] | None:

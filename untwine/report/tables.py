@@ -21,6 +21,11 @@ MEANINGS = {
     "silhouette": "Do the classes stand apart in the t-SNE plane? 1 is apart, 0 is touching, below 0 is mixed.",
     "w2": "How far apart are the codes of target and background? Squared Wasserstein distance, 0 when they are alike.",
     "w2_relative": "The same distance over the mean squared norm of the codes, so that it does not depend on their scale.",
+    "ari": "Do k-means clusters of the codes agree with the classes? Adjusted Rand index: 1 is the same, 0 is chance.",
+    "nmi": "The same as normalised mutual information: 1 is the same, 0 is unrelated.",
+    "leakage": "How much of what the other part should hold can be read here? 0 is nothing, 1 is as much as there.",
+    "leakage_group": "The same for telling target from background.",
+    "group_silhouette": "Do target and background stand apart? 1 is apart, 0 is in one place.",
     "reconstruction": "How much is lost when a sample is encoded and decoded? Mean squared error per pixel or feature.",
 }
 

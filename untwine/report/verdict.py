@@ -11,6 +11,9 @@ import numpy as np
 
 from untwine.report.runs import Run, Score, split
 
+# Codes that are not used vary far less than the 1 of their prior, and holding them still changes nothing that is decoded.
+EMPTY_VARIANCE, EMPTY_EFFECT = 0.05, 0.002
+
 # Shares of the way from guessing to perfect: at least CARRIES to be in a part, at most LEAKS to be out of it.
 CARRIES, LEAKS = 0.5, 0.2
 
@@ -26,6 +29,7 @@ TITLES = {
 MARKS = {"apart": "✓", "partly": "≈", "not": "✗", "one": "•", "unknown": "?"}
 
 
+EMPTY = "The salient part is empty: nothing that is decoded comes from it, whatever a classifier may read from traces in it."
 NOTHING = "No labels and no true factors were scored, so the pictures below are all there is to judge by."
 
 
@@ -51,12 +55,20 @@ def verdict(run: Run) -> Verdict:
     """Judge a run by its probe and its factors: what should hold them must, and what should not must not."""
     if run.scores is None:
         return Verdict("unknown", (f"This run has no scores yet: run untwine evaluate {run.path}.",))
-    judged = [_judge(metric, scores, chance(run, metric)) for metric in NOUNS if (scores := known(run, metric))]
+    if collapsed(run):
+        return Verdict("not", (EMPTY,))
+    judged = _judged(run)
     if not judged:
         return Verdict("unknown", (NOTHING,))
     # The worst counts: a salient part that holds nothing at all keeps the other factors out as well.
     status = next(status for status in ("not", "partly", "apart", "one", "unknown") if status in {found for found, _ in judged})
     return Verdict(status, tuple(reason for _, reason in judged))
+
+
+def collapsed(run: Run) -> bool:
+    """Say whether the salient part is empty: its codes of targets hardly vary, and what is decoded not with them."""
+    codes = (run.codes or {}).get(("salient", "target"))
+    return codes is not None and max(codes.variance, default=0.0) <= EMPTY_VARIANCE and codes.effect <= EMPTY_EFFECT
 
 
 def known(run: Run, metric: str) -> dict[str, Score]:
@@ -86,6 +98,10 @@ def chance(run: Run, metric: str) -> float | None:
     groups = gallery.get("plane_groups", np.ones(len(labels))).ravel()
     sizes = np.unique(labels[(labels >= 0) & (groups != 0)], return_counts=True)[1]
     return float(sizes.max() / sizes.sum()) if len(sizes) > 1 else None
+
+
+def _judged(run: Run) -> list[tuple[str, str]]:
+    return [_judge(metric, scores, chance(run, metric)) for metric in NOUNS if (scores := known(run, metric))]
 
 
 def _judge(metric: str, scores: Mapping[str, Score], floor: float | None) -> tuple[str, str]:

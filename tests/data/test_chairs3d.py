@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from untwine.data import grid, load
+
+AZIMUTHS, ELEVATIONS = (0, 11, 23), (20, 30)
+
+
+def make(place, models=10):
+    """Write rendered chairs: a grey seat whose height tells the model, a leg whose place tells the view, on white."""
+    for model in range(models):
+        renders = place / f"{model:02d}chair" / "renders"
+        renders.mkdir(parents=True)
+        views = [(a, e) for e in ELEVATIONS for a in AZIMUTHS]
+        for number, (azimuth, elevation) in enumerate(views, 1):
+            picture = np.full((160, 160, 3), 255, np.uint8)
+            picture[20 : 30 + 10 * model, 40:120] = (120, 120, 90)
+            picture[140:150, 4 * azimuth : 4 * azimuth + 40] = (0, 0, elevation)
+            Image.fromarray(picture).save(renders / f"image_{number:03d}_p{elevation:03d}_t{azimuth:03d}_r096.png")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("data")
+    make(place / "chairs3d")
+    return place
+
+
+def test_masks_are_addressed_by_their_factors(folder):
+    chairs = grid("chairs3d", folder=folder, size=16)
+    assert chairs.sizes == (10, 3, 2)
+    samples = chairs.samples(np.arange(len(chairs)))
+    assert set(np.unique(samples.x)) == {0, 255}
+    np.testing.assert_array_equal(samples.x[:, 0, 2:12, 8].sum(axis=1) / 255, np.minimum(samples.factors[:, 0] + 1, 10))
+    first = (samples.x[:, 0, 14] > 0).argmax(axis=1)
+    np.testing.assert_allclose(first, 4 * samples.factors[:, 1] / 10, atol=0.6)
+    assert set(samples.factors[:, 2]) == {20, 30}
+
+
+def test_the_first_four_fifths_of_the_models_are_for_training(folder):
+    train, test = load("chairs3d", folder=folder, size=16)
+    assert set(train.labels) == set(range(8))
+    assert set(test.labels) == {8, 9}
+    assert train.label_names[9] == "09chair"
+    few = load("chairs3d", folder=folder, n_models=2, size=16)
+    assert (set(few.train.labels), set(few.test.labels)) == ({0}, {1})
+
+
+def test_models_can_be_named_in_a_file(folder, tmp_path):
+    make(tmp_path / "rendered_chairs", 6)
+    (tmp_path / "rendered_chairs" / "models.txt").write_text("04chair\n01chair\n")
+    train, _ = load("chairs3d", folder=tmp_path, size=16)
+    assert train.label_names == ("01chair", "04chair")
+    (tmp_path / "rendered_chairs" / "models.txt").write_text("17chair\n")
+    with pytest.raises(ValueError, match=r"renders/ for each model, but 17chair of models.txt has none"):
+        load("chairs3d", folder=tmp_path)
+
+
+def test_missing_or_damaged_files_get_their_sentence(tmp_path):
+    with pytest.raises(ValueError, match=r"3D Chairs was expected in .* as chairs3d or rendered_chairs"):
+        load("chairs3d", folder=tmp_path)
+    (tmp_path / "chairs3d").mkdir()
+    with pytest.raises(ValueError, match="renders/ for each model, but there are none"):
+        load("chairs3d", folder=tmp_path)
+    make(tmp_path / "chairs3d", 3)
+    with pytest.raises(ValueError, match="at least 2 models"):
+        load("chairs3d", folder=tmp_path, n_models=1)
+    paths = sorted((tmp_path / "chairs3d" / "01chair" / "renders").iterdir())
+    paths[0].write_bytes(b"nothing")
+    with pytest.raises(ValueError, match=r"image_001_p020_t000_r096.png expected a picture, but it cannot be read"):
+        load("chairs3d", folder=tmp_path)
+    paths[0].unlink()
+    with pytest.raises(ValueError, match=r"01chair expected a picture for each of 3 azimuths and 2 elevations, .* but has 5"):
+        load("chairs3d", folder=tmp_path)

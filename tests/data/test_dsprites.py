@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+
+import untwine.data.dsprites as module
+from untwine.data import grid, load
+from untwine.data.mnist import data_folder
+from untwine.data.sprites import draw_sprites
+
+SMALL = {"n_train": 30, "n_test": 10}
+
+
+def centre_and_area(picture):
+    rows, columns = np.nonzero(picture)
+    return np.array([columns.mean() + 0.5, rows.mean() + 0.5]), len(rows)
+
+
+def sprite(shape, scale=1.0, angle=0.0, c=(32.0, 32.0)):
+    return draw_sprites(*(np.array([value]) for value in (shape, scale, angle)), np.array([c]))[0]
+
+
+@pytest.mark.parametrize("scale", [0.5, 0.8, 1.0])
+def test_areas_are_those_of_the_shapes(scale):
+    # The curve of the heart has area 180 pi as (16 sin^3 t, 13 cos t - ...), times its two scales.
+    areas = (19.2**2, np.pi * 12.8 * 7.2, 180 * np.pi * 0.6 * 0.6625)
+    rng = np.random.default_rng(0)
+    for shape, area in enumerate(areas):
+        many = draw_sprites(np.full(300, shape), np.full(300, scale), rng.uniform(0, 6, 300), rng.uniform(30, 34, (300, 2)))
+        assert many.sum(axis=(1, 2)).mean() == pytest.approx(area * scale**2, rel=0.01)
+
+
+def test_shapes_lie_where_they_are_put_and_turn():
+    for c in ((16.0, 16.0), (48.0, 16.0), (31.7, 44.2)):
+        np.testing.assert_allclose(centre_and_area(sprite(1, 1.0, 0.4, c))[0], c, atol=0.3)
+    upright, turned = sprite(1), sprite(1, angle=np.pi / 2)
+    assert np.ptp(np.nonzero(upright)[1]) > np.ptp(np.nonzero(upright)[0])
+    np.testing.assert_array_equal(turned, upright.T)
+    heart = sprite(2)
+    np.testing.assert_array_equal(heart, heart[:, ::-1])
+    widths = heart.sum(axis=1)[heart.any(axis=1)]
+    assert widths[2] > 2 * widths[-2]  # the tip is below
+    assert not heart[24, 32]  # the notch above
+    np.testing.assert_array_equal(sprite(2, angle=np.pi / 2), np.rot90(heart, -1))
+
+
+def test_many_sprites_at_once_are_single_ones():
+    rng = np.random.default_rng(0)
+    shape, scale, angle, c = (
+        rng.integers(0, 3, 700),
+        rng.uniform(0.5, 1, 700),
+        rng.uniform(0, 6, 700),
+        rng.uniform(16, 48, (700, 2)),
+    )
+    many = draw_sprites(shape, scale, angle, c)
+    for i in (0, 1, 511, 512, 699):
+        np.testing.assert_array_equal(many[i], sprite(shape[i], scale[i], angle[i], c[i]))
+
+
+def test_redrawn_pictures_are_addressed_by_their_factors():
+    sprites = grid("dsprites_redrawn")
+    assert sprites.sizes == (3, 6, 40, 32, 32)
+    assert len(sprites) == 737_280
+    left, right, low = sprites.pictures([[1, 3, 5, 0, 16], [1, 3, 5, 31, 16], [1, 3, 5, 0, 31]])[:, 0]
+    assert set(np.unique(left)) == {0, 255}
+    np.testing.assert_allclose(centre_and_area(left)[0], [16, 16 + 32 * 16 / 31], atol=0.3)
+    np.testing.assert_allclose(centre_and_area(right)[0], [48, 16 + 32 * 16 / 31], atol=0.3)
+    np.testing.assert_allclose(centre_and_area(low)[0], [16, 48], atol=0.3)
+    first, last = sprites.pictures([[2, 5, 0, 9, 9], [2, 5, 39, 9, 9]])
+    np.testing.assert_array_equal(first, last)
+    # The angle falls as the level rises, so a shape turns against the clock: the heart's tip goes from below to the right.
+    (turned,) = sprites.pictures([[2, 5, 10, 16, 16]])[:, 0]
+    columns = turned.any(axis=0)
+    widths = turned.sum(axis=0)[columns]
+    assert widths[-2] < widths[2]
+
+
+def test_factors_and_labels_of_what_was_drawn():
+    train, test = load("dsprites_redrawn", **SMALL)
+    assert train.label_names == ("square", "ellipse", "heart")
+    assert train.factor_names == ("shape", "scale", "orientation", "x", "y")
+    for part in (train, test):
+        np.testing.assert_array_equal(part.labels, part.factors[:, 0])
+        for picture, (_, scale, _, x, y) in zip(part.x[:, 0], part.factors, strict=True):
+            centre, area = centre_and_area(picture)
+            np.testing.assert_allclose(centre, [16 + 32 * x, 16 + 32 * y], atol=2.5)
+            assert 190 * scale**2 < area < 420 * scale**2
+    small = load("dsprites_redrawn", size=32, **SMALL).train
+    np.testing.assert_allclose(small.x, train.x.reshape(30, 1, 32, 2, 32, 2).mean(axis=(3, 5)), atol=0.51)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Make the public file in small: fewer levels of each factor, and a pickled description as the real one has."""
+    values = (np.arange(3.0), np.array([0.5, 1]), np.array([0.0, 3.0]), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    monkeypatch.setattr(module, "factor_values", lambda: values)
+    imgs = (np.random.default_rng(0).random((48, 64, 64)) < 0.1).astype(np.uint8)
+    (tmp_path / "dsprites").mkdir()
+    np.savez_compressed(
+        tmp_path / "dsprites" / module.FILE,
+        metadata=np.array({"title": "dSprites"}, dtype=object),
+        imgs=imgs,
+        latents_classes=np.zeros((48, 6), np.int64),
+    )
+    return tmp_path, imgs
+
+
+def test_the_public_file_is_used_where_it_is(folder):
+    place, imgs = folder
+    sprites = grid("dsprites", folder=place)
+    np.testing.assert_array_equal(sprites.pictures([[2, 1, 0, 1, 1], [0, 0, 0, 0, 0]])[:, 0], 255 * imgs[[43, 0]])
+    train, test = load("dsprites", folder=place, n_train=30, n_test=18)
+    whole = {(255 * picture).tobytes() for picture in imgs}
+    assert {picture.tobytes() for part in (train, test) for picture in part.x} == whole
+
+
+def test_another_file_gets_its_sentence(folder):
+    place, imgs = folder
+    np.savez(place / "dsprites" / module.FILE, imgs=imgs[:40])
+    with pytest.raises(ValueError, match=r"expected imgs of shape \(48, 64, 64\), but has \(40, 64, 64\)"):
+        load("dsprites", folder=place)
+
+
+def test_where_the_file_is_absent_one_is_told_that_it_is_redrawn(tmp_path):
+    with pytest.warns(UserWarning, match="is not there, so this is dSprites redrawn, not dSprites"):
+        splits = load("dsprites", folder=tmp_path, **SMALL)
+    assert [part.fingerprint() for part in splits] == [part.fingerprint() for part in load("dsprites_redrawn", **SMALL)]
+
+
+def test_redrawn_sprites_are_those_of_dsprites_own_frames():
+    """Compare with frames of dSprites' own animation, where they are at hand: this gives the figures in `sprites`."""
+    path = data_folder(None) / "dsprites" / "dsprites_gif_320frames.npz"
+    if not path.is_file():
+        pytest.skip("the frames are not in UNTWINE_DATA")
+    frames = np.load(path, allow_pickle=False)["frames"].astype(bool)
+    kinds = np.stack(np.meshgrid(np.arange(3), np.arange(6), np.arange(39), indexing="ij"), axis=-1).reshape(-1, 3)
+    scale, angle = 0.5 + 0.1 * kinds[:, 1], -2 * np.pi * kinds[:, 2] / 39
+    centred = draw_sprites(kinds[:, 0], scale, angle, np.full((len(kinds), 2), 32.0))
+    areas, centres = centred.sum(axis=(1, 2)), np.stack([centre_and_area(one)[0] - 32 for one in centred])
+    wrong = {0: [], 1: [], 2: []}
+    for frame in frames:
+        centre, area = centre_and_area(frame)
+        near = np.flatnonzero(np.abs(areas - area) < 0.1 * area + 8)
+        c = 16 + 32 / 31 * np.clip(np.round((centre - centres[near] - 16) * 31 / 32), 0, 31)
+        differ = (draw_sprites(kinds[near, 0], scale[near], angle[near], c) != frame).sum(axis=(1, 2))
+        wrong[int(kinds[near[differ.argmin()], 0])].append(differ.min())
+    assert [len(wrong[kind]) for kind in range(3)] == [64, 64, 192]
+    assert [round(float(np.mean(wrong[kind])), 1) for kind in range(3)] == [0.1, 1.2, 0.2]

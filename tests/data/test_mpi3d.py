@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+import untwine.data.mpi3d as module
+from untwine.data import grid, load
+
+SIZES = {288: (2, 3, 2, 2, 3, 2, 2)}
+
+
+@pytest.fixture
+def images(monkeypatch):
+    """Return pictures in the public file's form, of fewer levels."""
+    monkeypatch.setattr(module, "SIZES", SIZES)
+    return np.random.default_rng(0).integers(0, 256, (288, 64, 64, 3), dtype=np.uint8)
+
+
+@pytest.mark.parametrize("ending", ["npz", "npy"])
+def test_pictures_are_addressed_by_their_factors(tmp_path, images, ending):
+    (tmp_path / "mpi3d").mkdir()
+    path = tmp_path / "mpi3d" / f"mpi3d_real.{ending}"
+    if ending == "npz":
+        np.savez_compressed(path, images=images)
+    else:
+        np.save(path, images)
+    arms = grid("mpi3d", folder=tmp_path, kind="real")
+    levels = np.array([[1, 2, 0, 1, 2, 0, 1], [0, 0, 0, 0, 0, 0, 0]])
+    row = int(np.ravel_multi_index(levels[0], SIZES[288]))
+    np.testing.assert_array_equal(arms.pictures(levels), np.moveaxis(images[[row, 0]], -1, 1))
+    train, test = load("mpi3d", folder=tmp_path, kind="real", n_train=200, n_test=88)
+    assert {picture.tobytes() for part in (train, test) for picture in part.x} == {
+        np.moveaxis(picture, -1, 0).tobytes() for picture in images
+    }
+    np.testing.assert_array_equal(train.labels, train.factors[:, 1])
+
+
+def test_the_real_counts_are_those_of_the_papers():
+    assert {np.prod(sizes) for sizes in module.SIZES.values()} == {1_036_800, 460_800}
+
+
+def test_other_files_get_their_sentence(tmp_path, images):
+    with pytest.raises(ValueError, match="kind expected one of toy, realistic, real, real_complex, but got 'fake'"):
+        load("mpi3d", folder=tmp_path, kind="fake")
+    with pytest.raises(ValueError, match=r"MPI3D was expected in .* as mpi3d/mpi3d_toy.npy or mpi3d/mpi3d_toy.npz, but is not"):
+        load("mpi3d", folder=tmp_path)
+    np.savez(tmp_path / "mpi3d_toy.npz", images=images[:100])
+    with pytest.raises(ValueError, match=r"expected images \(288, 64, 64, 3\), but has \(100, 64, 64, 3\)"):
+        load("mpi3d", folder=tmp_path)

@@ -1,0 +1,170 @@
+"""Rb-VAE and sRb-VAE: the reference vector, the terms by hand, and two adversaries that are played."""
+
+import numpy as np
+import pytest
+import torch
+from small import pictures, small, vectors
+from torch.distributions import Normal, kl_divergence
+from torch.nn import functional
+
+from untwine.batches import Rows
+from untwine.networks.karras import KarrasDecoder, KarrasEncoder
+from untwine.terms import adversarial
+from untwine.training import Stage
+
+NAMES = ("rb_vae", "symmetric_rb_vae")
+PLAYERS = ("encoder", "decoder", "discriminator_target", "discriminator_background")
+
+
+def started(name, **changes):
+    data = vectors(target=64, background=64)
+    method = small(name, batch=64, precision="float64", **changes)
+    method._prepare(data, {})
+    (stage,) = method.stages()
+    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    return method, stage, lambda number: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reference_vector_is_learnt_and_is_what_remove_sets(name):
+    data = vectors(target=64, background=64)
+    method = small(name, epochs=5).fit(data)
+    reference = method.neutral()["salient"]
+    assert (np.abs(reference) > 1e-4).all()  # it began at 0
+    z = method.encode(data.x[:5])
+    np.testing.assert_array_equal(z.remove("salient").salient, np.tile(reference, (5, 1)))
+
+
+def test_the_divergences_of_rb_vae_are_those_of_eq_3():
+    method, stage, batch = started("rb_vae")
+    ((player, terms),) = stage.step(batch(0), 0)
+    assert player == "vae"
+    codes = method.nets_["vae"].encode(batch(0).x)
+    sums = {name: divergence(*code) for name, code in codes.items()}
+    torch.testing.assert_close(terms["kl_common"], sums["common"][:64].mean() + sums["common"][64:].mean())
+    torch.testing.assert_close(terms["kl_salient"], sums["salient"][:64].mean())  # the background has the reference instead
+
+
+def divergence(mu, logvar):
+    zero = torch.zeros_like(mu)
+    return kl_divergence(Normal(mu, torch.exp(0.5 * logvar)), Normal(zero, zero + 1)).sum(1)
+
+
+def test_the_backgrounds_salient_code_does_not_reach_its_reconstruction():
+    method, stage, batch = started("rb_vae")
+    (_, terms), *_ = stage.step(batch(0), 0)
+    with torch.no_grad():
+        method.nets_["reference"]["e"].add_(1.0)
+    (_, other), *_ = stage.step(batch(0), 0)
+    assert not torch.equal(terms["reconstruction"], other["reconstruction"])
+    torch.testing.assert_close(terms["kl_salient"], other["kl_salient"])
+
+
+def moves(stage, batch):
+    (move,) = stage.step(batch, 0)
+    return dict(move)
+
+
+def test_all_four_gradients_are_taken_at_the_same_parameters():
+    _, stage, batch = started("symmetric_rb_vae")
+    assert tuple(moves(stage, batch(0))) == PLAYERS
+
+
+def test_a_discriminator_is_the_log_ratio_of_encoded_over_generated():
+    _, stage, batch = started("symmetric_rb_vae", dropped=0.0)
+    given = moves(stage, batch(0))
+    # Encoder and decoder see minus each other's means: E_q[d] and -E_p[d]; the discriminator labels encoded rows 1.
+    for group in ("target", "background"):
+        encoded, generated = given["encoder"][group], -given["decoder"][group]
+        loss = given[f"discriminator_{group}"]["discrimination"]
+        # Between the bounds that Jensen sets on the mean of softplus.
+        assert loss >= 0.5 * (functional.softplus(-encoded) + functional.softplus(generated)) - 1e-9
+
+
+@pytest.mark.parametrize("group", ["target", "background"])
+def test_each_adversary_learns_when_it_alone_moves_and_the_others_make_it_harder(group):
+    _, stage, batch = started("symmetric_rb_vae", dropped=0.0)
+    name = f"discriminator_{group}"
+
+    def loss():
+        with torch.no_grad():
+            return moves(stage, batch(1000))[name]["discrimination"].item()
+
+    before = loss()
+    parameters = stage.players[name].parameters()
+    optimizer = torch.optim.Adam(parameters, lr=3e-3)
+    for number in range(60):
+        grads = torch.autograd.grad(moves(stage, batch(number))[name]["discrimination"], parameters)
+        for parameter, grad in zip(parameters, grads, strict=True):
+            parameter.grad = grad
+        optimizer.step()
+    learnt = loss()
+    assert learnt < before - 0.1
+    for hider in ("encoder", "decoder"):
+        assert moved_along(stage, batch(1000), hider, group, -0.02, loss) > learnt
+        assert moved_along(stage, batch(1000), hider, group, +0.02, loss) < learnt
+
+
+def moved_along(stage, batch, hider, term, length, loss):
+    """The loss where a player has gone so far along the gradient of one term; it is put back afterwards."""
+    parameters = stage.players[hider].parameters()
+    grads = torch.autograd.grad(moves(stage, batch)[hider][term], parameters, allow_unused=True)
+    used = [(parameter, grad) for parameter, grad in zip(parameters, grads, strict=True) if grad is not None]
+    norm = torch.stack([grad.norm() for _, grad in used]).norm()
+    with torch.no_grad():
+        kept = [parameter.clone() for parameter, _ in used]
+        for parameter, grad in used:
+            parameter.add_(length * grad / norm)
+        found = loss()
+        for (parameter, _), value in zip(used, kept, strict=True):
+            parameter.copy_(value)
+    return found
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+def test_no_player_moves_another(player):
+    start = started("symmetric_rb_vae")[0]
+    method = small("symmetric_rb_vae", batch=64, precision="float64", epochs=1)
+    whole = method.stages
+
+    def stages():
+        for stage in whole():
+
+            def step(batch, t, stage=stage):
+                for move in stage.step(batch, t):
+                    yield [part for part in move if part[0] == player]
+
+            yield Stage(stage.name, stage.epochs, stage.players, step, stage.batch, stage.batches, stage.schedule)
+
+    method.stages = stages
+    method.fit(vectors(target=64, background=64))
+    before, after = (dict(one.nets_.named_parameters()) for one in (start, method))
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    starts = {"encoder": ("vae.encoder",), "decoder": ("vae.", "reference")}.get(player, (player,))
+    assert moved
+    assert all(name.startswith(starts) for name in moved)
+    assert player != "decoder" or not any(name.startswith("vae.encoder") for name in moved)
+
+
+def test_inputs_are_dropped_as_often_as_asked_and_noise_becomes_laplace():
+    noise = torch.randn(200_000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert adversarial.kept(noise, 0.25).mean().item() == pytest.approx(0.75, abs=0.005)
+    assert adversarial.kept(noise, 0.0).min() == 1
+    found = adversarial.laplace(noise)
+    assert found.abs().mean().item() == pytest.approx(1.0, abs=0.01)  # the scale of a Laplace distribution
+    assert found.var().item() == pytest.approx(2.0, abs=0.03)
+
+
+@pytest.mark.parametrize("size", [8, 28, 64, 96, 128])
+def test_the_networks_of_the_paper_fit_every_size(size):
+    encoder, decoder = KarrasEncoder((3, size, size), 10, 4), KarrasDecoder(5, (3, size, size), 4)
+    out = decoder(encoder(torch.rand(2, 3, size, size))[:, :5])
+    assert out.shape == (2, 3, size, size)
+    assert torch.isfinite(out).all()
+    assert not torch.equal(out[0], out[1])
+
+
+def test_the_papers_networks_train_it_on_pictures():
+    data = pictures(shape=(3, 16, 16))
+    method = small("symmetric_rb_vae", networks="karras", epochs=2).fit(data)
+    assert np.isfinite(method.transform(data.x)).all()

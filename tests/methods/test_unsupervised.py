@@ -1,0 +1,197 @@
+"""Methods without supervision: their terms in a step, what their weights do to the codes, and their papers' settings."""
+
+import numpy as np
+import pytest
+import torch
+from small import pictures, small, vectors
+from torch import nn
+
+import untwine as un
+from untwine import Samples
+from untwine.batches import Rows
+from untwine.methods import METHODS
+from untwine.terms import covariance, gaussian, total_correlation
+
+SMALL_NETS = {"width": 4, "epochs": 1, "batch": 12, "width_discriminator": 8}
+NAMES = ("dip_vae", "factor_vae", "beta_tcvae", "symmetric_vae")
+
+
+def skewed(n=250, seed=0):
+    """Four skewed factors, mixed."""
+    chance = np.random.default_rng(seed)
+    factors = chance.exponential(size=(n, 4)) - 1
+    return (factors @ chance.normal(size=(4, 6)) + 0.1 * chance.normal(size=(n, 6))).astype("float32")
+
+
+def tied():
+    """An encoder whose codes come in pairs that tell nearly the same."""
+    encoder = nn.Linear(6, 8)
+    with torch.no_grad():
+        encoder.weight.zero_()
+        encoder.weight[:4] = torch.eye(6)[[0, 1, 0, 1]]
+        encoder.weight[2, 2] = encoder.weight[3, 3] = 0.3
+        encoder.bias.copy_(torch.tensor([0.0] * 4 + [-2.0] * 4))
+    return encoder
+
+
+def moments(x, epochs=200, **options):
+    """Covariances of different codes (squared, summed), the least variance, and third moments, of means after a short fit."""
+    options = {"n_latent": 4, "width": 16, "batch": len(x), "lr": 1e-2, "epochs": epochs} | options
+    method = un.DIPVAE(**options).fit(x, networks={"encoder": tied()})
+    mu = torch.from_numpy(method.transform(x)).double()
+    c = covariance.of_means(mu)
+    return covariance.off_diagonal(c).item(), c.diagonal().min().item(), covariance.third_of_means(mu).square().sum().item()
+
+
+def test_dip_vae_takes_correlated_codes_apart():
+    x = skewed()
+    before, _, _ = moments(x, epochs=1, lr=1e-9)
+    plain, _, _ = moments(x, lambda_od=0.0, lambda_d=0.0)
+    assert before > 3
+    assert plain > 0.3
+    for variant in ("i", "ii"):
+        off, least, _ = moments(x, variant=variant, lambda_od=50.0, lambda_d=50.0)
+        assert off < 0.05, variant
+        if variant == "i":  # which holds the variance of every mean at 1
+            assert least > 0.8
+
+
+def test_third_moments_of_skewed_factors_shrink():
+    x = skewed()
+    *_, plain = moments(x, variant="i", lambda_od=50.0, lambda_d=50.0)
+    *_, less = moments(x, variant="i", lambda_od=50.0, lambda_d=50.0, lambda_third=50.0)
+    assert plain > 5
+    assert less < 0.25 * plain
+
+
+def test_an_unknown_variant_is_refused():
+    with pytest.raises(ValueError, match=r"variant expected 'i' \(.*\) or 'ii' \(of the codes\), but got 'iii'; choose one."):
+        small("dip_vae", variant="iii").fit(vectors())
+
+
+@pytest.mark.parametrize("field", ["layers_discriminator", "width_discriminator"])
+def test_a_discriminator_of_nothing_is_refused(field):
+    with pytest.raises(ValueError, match=f"{field} expected a whole number of at least 1, but got 0"):
+        small("factor_vae", **{field: 0}).fit(vectors())
+
+
+def test_a_discriminator_that_sees_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"dropped expected a probability below 1, but got 1.0; the paper has 0.25."):
+        small("symmetric_vae", dropped=1.0).fit(vectors())
+
+
+class Begun:
+    """A method before its first step, in double precision, and one batch as often as it is asked for."""
+
+    def __init__(self, name, data=None, **options):
+        data = data or vectors()
+        self.method = small(name, precision="float64", batch=32, **options)
+        self.method._prepare(data, {})
+        self.method.data_ = {"rows": len(data)}
+        (self.stage,) = self.method.stages()
+        x = self.method._standard(torch.from_numpy(data.x))
+        self.rows = Rows.of(data, x, torch.float64, torch.device("cpu"))
+
+    def batch(self):
+        return self.rows.batch(self.rows.order(self.stage, 0, 0)[0], (0, 0, 0))
+
+    def terms(self):
+        """What the first step yields, by player."""
+        return dict(self.stage.step(self.batch(), 0))
+
+    def encoded(self):
+        batch = self.batch()
+        mu, logvar = self.method.nets_["vae"].encode(batch.x)["z"]
+        return batch, mu, logvar, gaussian.sample(mu, logvar, batch.noise(4))
+
+
+@pytest.mark.parametrize("variant", ["i", "ii"])
+def test_the_step_of_dip_vae_has_the_penalties_of_its_covariance(variant):
+    begun = Begun("dip_vae", variant=variant, lambda_od=3.0, lambda_d=5.0, lambda_third=7.0)
+    _, mu, logvar, _ = begun.encoded()
+    c = np.cov(mu.detach().numpy().T, bias=True)
+    if variant == "ii":
+        c = c + np.diag(logvar.exp().mean(0).detach().numpy())
+    terms = begun.terms()["vae"]
+    assert terms["off_diagonal"].item() == pytest.approx(3 * (np.square(c).sum() - np.square(np.diag(c)).sum()), rel=1e-9)
+    assert terms["diagonal"].item() == pytest.approx(5 * np.square(np.diag(c) - 1).sum(), rel=1e-9)
+    third = covariance.third_of_means(mu) if variant == "i" else covariance.third_of_codes(mu, logvar)
+    assert terms["third_moments"].item() == pytest.approx(7 * third.square().sum().item(), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "weights"),
+    [
+        ("dip_vae", ("lambda_od", "lambda_d", "lambda_third")),
+        ("factor_vae", ("gamma",)),
+        ("beta_tcvae", ("alpha", "beta", "gamma")),
+    ],
+)
+def test_a_term_without_weight_is_not_there(name, weights):
+    found = Begun(name, **dict.fromkeys(weights, 0.0)).terms()
+    assert set(found) == {"vae"}
+    assert set(found["vae"]) == {"reconstruction"} | ({"kl"} if name != "beta_tcvae" else set())
+
+
+def test_beta_tcvae_with_equal_weights_has_the_bound_of_a_vae():
+    begun = Begun("beta_tcvae", alpha=1.0, beta=1.0, gamma=1.0)
+    batch, mu, logvar, z = begun.encoded()
+    divergence = total_correlation.log_density(z, mu, logvar) - total_correlation.log_density(z, 0 * z, 0 * z)
+    bound = begun.method.nets_["vae"].reconstruction(batch.x, z) + divergence.sum(1).mean()
+    assert sum(begun.terms()["vae"].values()).item() == pytest.approx(bound.item(), rel=1e-10)
+
+
+def test_beta_tcvae_knows_how_many_rows_there_are():
+    begun = Begun("beta_tcvae", alpha=1.0, beta=2.0, gamma=3.0)
+    _, mu, logvar, z = begun.encoded()
+    terms = begun.terms()["vae"]
+    right = total_correlation.parts(z, mu, logvar, mu, logvar, total_correlation.stratified(32, 88))
+    for (name, part), weight in zip(right._asdict().items(), (1, 2, 3), strict=True):
+        assert terms[name].item() == pytest.approx(weight * part.item(), rel=1e-9)
+    begun.method.data_["rows"] = 10_000
+    assert begun.terms()["vae"]["mutual_information"] > terms["mutual_information"]
+
+
+def test_beta_tcvae_needs_company():
+    with pytest.raises(ValueError, match="expected a batch of at least 2 rows, but got 1; raise batch"):
+        small("beta_tcvae", batch=1).fit(vectors())
+
+
+@pytest.mark.parametrize(
+    ("name", "weight", "off", "on"),
+    [("beta_tcvae", "beta", 1.0, 8.0), ("factor_vae", "gamma", 0.0, 10.0)],
+)
+def test_dependence_between_codes_falls_with_its_weight(name, weight, off, on):
+    x = skewed()
+    options = {"epochs": 60, "batch": 125, "lr": 1e-2, "width": 16, "lr_discriminator": 1e-2, "width_discriminator": 32}
+
+    def dependence(value):
+        """The total correlation of Gaussians with the correlations of the codes."""
+        method = small(name, **options, **{weight: value}).fit(x, networks={"encoder": tied()})
+        return -0.5 * np.linalg.slogdet(np.corrcoef(method.transform(x).T))[1]
+
+    assert dependence(off) > 1.5
+    assert dependence(on) < 0.5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_settings_of_papers_build_and_train(name):
+    for data, setting in METHODS[name].papers.items():
+        shape = (1, 64, 64) if data.startswith("dsprites") else (3, 64, 64)
+        method = METHODS[name].paper(data)
+        method.check()
+        nets = method.build(shape, {})
+        codes = nets["vae"].encode(torch.rand(2, *shape))["z"].mu
+        assert codes.shape == (2, setting["n_latent"])
+        assert nets["vae"].mean(codes).shape == (2, *shape)
+        smaller = METHODS[name].paper(data, **{k: v for k, v in SMALL_NETS.items() if hasattr(method, k)})
+    rows = pictures()
+    assert np.isfinite(smaller.fit(Samples(rows.x[:24])).transform(rows.x)).all()
+
+
+def test_the_papers_networks_are_the_usual_ones():
+    nets = un.FactorVAE.paper("dsprites").build((1, 64, 64), {})
+    shapes = [tuple(layer.weight.shape) for layer in nets["vae"].encoder.modules() if hasattr(layer, "weight")]
+    assert shapes == [(32, 1, 4, 4), (32, 32, 4, 4), (64, 32, 4, 4), (64, 64, 4, 4), (256, 1024), (20, 256)]
+    shapes = [tuple(layer.weight.shape) for layer in nets["discriminator"] if hasattr(layer, "weight")]
+    assert shapes == [(1000, 10), *[(1000, 1000)] * 5, (2, 1000)]

@@ -1,0 +1,130 @@
+"""The games of FactorVAE and SymmetricVAE: whose gradient is whose, to the last digit, and that both sides play."""
+
+import torch
+from small import small, vectors
+from torch.nn import functional
+
+from untwine.batches import Rows
+from untwine.terms import gaussian
+from untwine.training import Stage, train
+
+EXACTLY = {"rtol": 1e-12, "atol": 1e-12}
+
+
+def begun(name, **options):
+    """A method before its first step in double precision, its only stage, and its rows."""
+    data = vectors(target=200, background=200)
+    method = small(name, **{"precision": "float64", "batch": 64} | options)
+    method._prepare(data, {})
+    (stage,) = method.stages()
+    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    return method, stage, rows
+
+
+def batch(stage, rows, number=0):
+    return rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+
+
+def moved(name, *players, **options):
+    """Networks after one epoch in which only some players move."""
+    method, stage, rows = begun(name, **options)
+
+    def step(batch, t):
+        yield from (move for move in stage.step(batch, t) if move[0] in players)
+
+    train([Stage(stage.name, 1, stage.players, step, stage.batch)], method.nets_, rows, seed=0)
+    return dict(method.nets_.named_parameters())
+
+
+def gradient(loss, player):
+    return torch.cat([grad.flatten() for grad in torch.autograd.grad(loss, player.parameters())])
+
+
+def test_factor_vae_each_gradient_is_that_of_its_own_loss_alone():
+    method, stage, rows = begun("factor_vae", gamma=7.0)
+    found = {player: sum(terms.values()) for player, terms in stage.step(batch(stage, rows), 0)}
+    chance, nets, d = batch(stage, rows), method.nets_["vae"], method.nets_["discriminator"]
+    mu, logvar = nets.encode(chance.x)["z"]
+    z = mu + torch.exp(logvar / 2) * chance.noise(4)
+    order = chance.noise(4).argsort(0)
+    shuffled = torch.stack([z[order[:, j], j] for j in range(4)], 1).detach()
+
+    logits = d(z)
+    own = nets.reconstruction(chance.x, z) + gaussian.kl(mu, logvar) + 7 * (logits[:, 0] - logits[:, 1]).mean()
+    torch.testing.assert_close(gradient(found["vae"], stage.players["vae"]), gradient(own, stage.players["vae"]), **EXACTLY)
+
+    classes = torch.zeros(64, dtype=torch.long)
+    loss = functional.cross_entropy(d(z.detach()), classes) + functional.cross_entropy(d(shuffled), classes + 1)
+    player = stage.players["discriminator"]
+    torch.testing.assert_close(gradient(found["discriminator"], player), gradient(0.5 * loss, player), **EXACTLY)
+
+
+def test_the_discriminators_moves_leave_the_autoencoder_where_it_was():
+    for name in ("factor_vae", "symmetric_vae"):
+        start = dict(begun(name)[0].nets_.named_parameters())
+        alone = moved(name, "discriminator")
+        for key, value in start.items():
+            assert torch.equal(alone[key], value) == key.startswith("vae."), key
+        # And the other way round: the autoencoder's moves alone leave the discriminator where it was.
+        alone = moved(name, "vae")
+        for key, value in start.items():
+            assert torch.equal(alone[key], value) == key.startswith("discriminator."), key
+
+
+def test_the_first_step_of_the_autoencoder_does_not_know_of_the_discriminators_loss():
+    for name in ("factor_vae", "symmetric_vae"):
+        options = {"batch": 400}  # one step in an epoch
+        both, alone = moved(name, "vae", "discriminator", **options), moved(name, "vae", **options)
+        for key in both:
+            if key.startswith("vae."):
+                assert torch.equal(both[key], alone[key]), key
+
+
+def terms(stage, rows, player, number):
+    return dict(stage.step(batch(stage, rows, number), 0))[player]
+
+
+def learn(stage, rows, player, names, steps, lr):
+    """Let one player go down the gradient of some of its terms."""
+    parameters = stage.players[player].parameters()
+    optimizer = torch.optim.Adam(parameters, lr=lr)
+    for number in range(steps):
+        loss = sum(value for name, value in terms(stage, rows, player, number).items() if name in names)
+        grads = torch.autograd.grad(loss, parameters, allow_unused=True)
+        for parameter, grad in zip(parameters, grads, strict=True):
+            parameter.grad = grad
+        optimizer.step()
+
+
+def test_symmetric_vae_is_played_by_both_sides():
+    _, stage, rows = begun("symmetric_vae", width=32, dropped=0.0)
+
+    def told():
+        with torch.no_grad():
+            return terms(stage, rows, "discriminator", 1000)["discrimination"].item()
+
+    before = told()
+    learn(stage, rows, "discriminator", ["discrimination"], steps=60, lr=3e-3)
+    learnt = told()
+    assert learnt < before - 0.2
+    # Where the autoencoder follows the log ratio, encoded and generated pairs come nearer to each other.
+    learn(stage, rows, "vae", ["encoded", "generated"], steps=40, lr=3e-3)
+    assert told() > learnt + 0.2
+
+
+def test_symmetric_vae_gradients_reach_who_they_should():
+    method, stage, rows = begun("symmetric_vae")
+    found = terms(stage, rows, "vae", 0)
+    nets = method.nets_["vae"]
+    encoder, decoder = ([p for n, p in nets.named_parameters() if n.startswith(f"{part}.")] for part in ("encoder", "decoder"))
+
+    def reaches(term, parameters):
+        grads = torch.autograd.grad(found[term], parameters, retain_graph=True, allow_unused=True)
+        return any(grad is not None and grad.abs().sum() > 0 for grad in grads)
+
+    assert {name: (reaches(name, encoder), reaches(name, decoder)) for name in found} == {
+        "encoded": (True, False),
+        "generated": (False, True),
+        "reconstruction": (True, True),
+        "codes": (True, True),
+    }

@@ -1,0 +1,99 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from codes_made import continuous, discrete, harmless, rotation
+
+from untwine.metrics import dci
+from untwine.metrics.boosting import boost
+
+GOLDEN = np.load(Path(__file__).parents[1] / "golden" / "metrics_discrete.npz", allow_pickle=False)
+
+
+@pytest.fixture
+def fewer_trees(monkeypatch):
+    monkeypatch.setattr("untwine.metrics.boosting.TREES", 15)
+
+
+def test_it_is_close_to_the_reference_s_trees():
+    n = int(GOLDEN["n_train"])
+    found = dci(GOLDEN["codes"], GOLDEN["factors"], split=(np.arange(n), np.arange(n, 3000)))
+    assert found.importances == pytest.approx(GOLDEN["dci_importance"], abs=0.02)
+    assert found.disentanglement == pytest.approx(float(GOLDEN["dci_disentanglement"]), abs=0.02)
+    assert found.completeness == pytest.approx(float(GOLDEN["dci_completeness"]), abs=0.02)
+    assert found.informativeness == pytest.approx(float(GOLDEN["dci_informativeness_test"]), abs=0.02)
+    assert found.informativeness_train == pytest.approx(float(GOLDEN["dci_informativeness_train"]), abs=0.02)
+
+
+@pytest.mark.parametrize("classes", [0, 2, 4])
+def test_boosting_equals_scikit_learn_where_each_value_has_its_bin(classes, monkeypatch):
+    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+    monkeypatch.setattr("untwine.metrics.boosting.TREES", 12)
+    rng = np.random.default_rng(0)
+    x = np.round(rng.normal(size=(400, 3)), 1)
+    score = x[:, 0] + np.abs(x[:, 1]) + 0.3 * rng.normal(size=400)
+    y = score if not classes else np.digitize(score, np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]))
+    kind = GradientBoostingClassifier if classes else GradientBoostingRegressor
+    model = kind(n_estimators=12, random_state=0).fit(x[:300], y[:300])
+    found = boost(x[:300], x[300:], y[:300], classes)
+    assert found.importances == pytest.approx(model.feature_importances_, abs=0.01)
+    if classes:
+        assert (found.train == model.predict(x[:300])).mean() > 0.98
+        assert (found.test == model.predict(x[300:])).mean() > 0.95
+    else:
+        assert found.train == pytest.approx(model.predict(x[:300]), abs=0.01)
+
+
+@pytest.mark.usefixtures("fewer_trees")
+def test_perfect_codes_get_one():
+    codes, factors = discrete(600)
+    for changed in harmless(codes):
+        found = dci(changed, factors)
+        assert found.disentanglement > 0.99
+        assert found.completeness > 0.99
+        assert found.informativeness == 1.0
+        assert np.isfinite([*found.per_latent, *found.per_factor]).all()
+
+
+@pytest.mark.usefixtures("fewer_trees")
+def test_continuous_factors_are_regressed(monkeypatch):
+    monkeypatch.setattr("untwine.metrics.boosting.TREES", 60)
+    codes, factors = continuous(900)
+    found = dci(codes, factors)
+    assert found.disentanglement > 0.97
+    assert found.completeness > 0.97
+    assert found.informativeness > 0.97
+
+
+@pytest.mark.usefixtures("fewer_trees")
+def test_duplicated_codes_lose_completeness_and_rotated_ones_both():
+    codes, factors = discrete(600)
+    twice = dci(np.hstack([codes, codes]), factors)
+    assert twice.disentanglement > 0.99
+    assert twice.completeness == pytest.approx(1 - np.log(2) / np.log(6), abs=0.1)  # copies share by chance
+    turned = dci(codes @ rotation(3), factors)
+    assert turned.disentanglement < 0.5
+    assert turned.completeness < 0.5
+
+
+@pytest.mark.usefixtures("fewer_trees")
+def test_codes_that_know_nothing_are_not_informative():
+    _, factors = discrete(600)
+    constant = dci(np.full((600, 3), 0.1), factors)
+    assert (constant.disentanglement, constant.completeness) == (0.0, 0.0)
+    assert constant.informativeness < 0.3
+    random = dci(np.random.default_rng(0).normal(size=(600, 4)), factors)
+    assert random.disentanglement < 0.1
+    assert random.informativeness < 0.35
+
+
+@pytest.mark.usefixtures("fewer_trees")
+def test_the_same_seed_gives_the_same_and_a_constant_factor_is_left_out():
+    codes, factors = discrete(300)
+    more = np.column_stack([factors, np.ones(300, dtype=int)])
+    assert dci(codes, more).disentanglement == dci(codes, factors).disentanglement
+    assert dci(codes, more).per_factor[3] == 0.0
+    assert dci(codes[:, :1], factors).completeness == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="at least 2 factors"):
+        dci(codes, factors[:, 0])

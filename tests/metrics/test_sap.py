@@ -1,0 +1,118 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from codes_made import continuous, discrete, harmless, rotation
+
+from untwine.metrics import sap
+
+FOLDER = Path(__file__).parents[1] / "golden"
+DISCRETE = np.load(FOLDER / "metrics_discrete.npz", allow_pickle=False)
+CONTINUOUS = np.load(FOLDER / "metrics_continuous.npz", allow_pickle=False)
+TRAIN, TEST = np.arange(2000), np.arange(2000, 3000)
+
+
+def test_lines_equal_the_reference():
+    for golden in (DISCRETE, CONTINUOUS):
+        found = sap(golden["codes"][TRAIN], golden["factors"][TRAIN], continuous=True)
+        assert found.sap == pytest.approx(float(golden["sap_continuous"]), abs=1e-8)
+        assert found.matrix == pytest.approx(golden["sap_continuous_matrix"], abs=1e-8)
+
+
+def test_the_svm_equals_the_reference():
+    found = sap(DISCRETE["codes"], DISCRETE["factors"], classifier="svm", split=(TRAIN, TEST))
+    assert found.sap == pytest.approx(float(DISCRETE["sap_discrete"]), abs=1e-8)
+    assert found.matrix == pytest.approx(DISCRETE["sap_discrete_matrix"], abs=1e-8)
+
+
+def test_perfect_continuous_codes_get_one():
+    codes, factors = continuous()
+    for changed in harmless(codes):
+        assert sap(changed, factors).sap == pytest.approx(1.0, abs=0.02)
+        assert sap(changed, factors[:, 0]).sap == pytest.approx(1.0, abs=0.02)
+
+
+def test_perfect_classes_get_what_thresholds_on_noise_leave():
+    codes, factors = discrete()
+    for changed in harmless(codes):
+        found = sap(changed, factors)
+        assert found.sap == pytest.approx(0.75, abs=0.04)
+        assert np.sort(found.matrix, axis=0)[-1] == pytest.approx(1.0)
+    alone = sap(np.hstack([codes[:, :1], np.zeros((1500, 2))]), factors[:, 0])
+    assert alone.sap == pytest.approx(1.0)  # dead latents score 0, not the share of a class
+
+
+def test_duplicated_rotated_and_constant_codes_get_nothing():
+    codes, factors = continuous()
+    assert sap(np.hstack([codes, codes]), factors).sap == pytest.approx(0.0, abs=1e-12)
+    assert sap(np.full((1500, 3), 0.1), factors).sap == 0.0
+    turned = codes[:, :2] @ [[1, 1], [1, -1]]
+    assert sap(turned, factors[:, :2]).sap < 0.05
+    assert sap(codes @ rotation(3), factors).sap < 0.05
+    noise = np.random.default_rng(1).normal(size=(1500, 4))
+    assert sap(noise, factors).sap < 0.01
+    classes = discrete()[1]
+    assert sap(np.hstack([classes, classes]), classes).sap == pytest.approx(0.0, abs=1e-12)
+    assert sap(noise, classes).sap < 0.03
+    assert sap(np.zeros((1500, 2)), classes).sap == 0.0
+
+
+def test_dead_latents_are_those_that_hardly_move():
+    codes, factors = continuous()
+    traces = np.hstack([codes, 0.01 * codes])
+    assert sap(traces, factors).sap == pytest.approx(1.0, abs=0.02)
+    assert sap(traces, factors, dead=0.0).sap == pytest.approx(0.0, abs=1e-12)
+
+
+def test_correlated_latents_count_as_one_where_asked():
+    codes, factors = continuous()
+    noise = 0.1 * np.random.default_rng(0).normal(size=(1500, 6))
+    twice = np.hstack([codes, -codes]) + noise
+    assert sap(twice, factors).sap < 0.02
+    grouped = sap(twice, factors, correlated=0.8)
+    assert grouped.matrix.shape == (3, 3)
+    assert grouped.members.tolist() == [0, 1, 2, 0, 1, 2]
+    single = sap(twice[:, :3], factors).sap
+    assert single < grouped.sap <= 1.0  # two noisy copies together predict better than either
+    classes = discrete()[1]
+    assert sap(np.hstack([classes, classes]), classes, correlated=0.9).sap == pytest.approx(0.75, abs=0.04)
+    assert sap(codes, factors, correlated=0.5).matrix.shape == (3, 3)
+
+
+def test_kinds_of_factors_may_be_named_one_by_one():
+    codes, factors = discrete(sizes=(3, 10))
+    found = sap(codes, factors.astype(float), continuous=[False, True])
+    assert found.matrix[1, 1] == pytest.approx(1.0)
+    assert found.matrix[0, 1] < 0.01  # a line
+    assert 1 / 3 <= found.matrix[1, 0] < 0.5  # thresholds
+    assert np.array_equal(sap(codes, factors).matrix, sap(codes, factors * 5 - 3).matrix)
+
+
+def test_a_factor_that_never_varies_is_left_out():
+    codes, factors = continuous()
+    found = sap(codes, np.column_stack([factors, np.full(1500, 0.1)]))
+    assert found.per_factor[3] == 0.0
+    assert found.sap == pytest.approx(1.0, abs=0.02)
+    assert np.isfinite(found.matrix).all()
+    with pytest.raises(ValueError, match="at least 1 factor with two values"):
+        sap(codes, np.ones((1500, 2)))
+
+
+def test_bad_arguments_say_why():
+    codes, factors = continuous(60)
+    with pytest.raises(ValueError, match="'svm'"):
+        sap(codes, factors, classifier="tree")
+    with pytest.raises(ValueError, match="'svm'"):
+        sap(codes, factors, split=(TRAIN[:30], TRAIN[30:60]))
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        sap(codes, factors, correlated=1.5)
+    with pytest.raises(ValueError, match="NaN"):
+        sap(codes, factors * np.nan)
+    with pytest.raises(ValueError, match=r"\(60, k\)"):
+        sap(codes, factors[1:])
+    with pytest.raises(TypeError, match="number the classes"):
+        sap(codes, np.full((60, 1), "a"))
+    half = np.repeat([0, 1], 30)
+    with pytest.raises(ValueError, match="vary in the training rows"):
+        sap(codes, half, classifier="svm", split=(TRAIN[:30], TRAIN[30:60]))
+    assert 0 <= sap(codes, half, classifier="svm").sap <= 1

@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from codes_made import continuous, rotation
+
+from untwine.metrics import udr, unsupervised
+
+FOLDER = Path(__file__).parents[1] / "golden"
+
+
+@pytest.mark.parametrize("name", ["metrics_discrete", "metrics_continuous"])
+def test_redundancy_equals_the_reference(name):
+    golden = np.load(FOLDER / f"{name}.npz", allow_pickle=False)
+    found = unsupervised(golden["codes"])
+    assert found.total_correlation == pytest.approx(float(golden["unsup_gaussian_total_correlation"]), abs=1e-8)
+    assert found.wasserstein_correlation == pytest.approx(float(golden["unsup_gaussian_wasserstein_correlation"]), abs=1e-8)
+    assert found.relative == pytest.approx(float(golden["unsup_gaussian_wasserstein_correlation_norm"]), abs=1e-8)
+    assert found.mutual_information == pytest.approx(float(golden["unsup_mutual_info_score"]), abs=1e-8)
+
+
+def test_independent_latents_repeat_nothing_and_copies_all():
+    codes = np.random.default_rng(0).normal(size=(5000, 3)) * [1.0, 2.0, 3.0]
+    for changed in (codes, codes[:, ::-1], 1e3 * codes + 5, np.hstack([codes, np.full((5000, 1), 0.1)])):
+        found = unsupervised(changed)
+        assert 0 <= found.total_correlation < 0.01
+        assert 0 <= found.relative < 0.01
+        assert 0 <= found.mutual_information < 0.05
+    turned = unsupervised(codes @ rotation(3))
+    assert turned.total_correlation > 0.1
+    assert turned.relative > 0.01
+    twice = unsupervised(np.hstack([codes, codes]))
+    assert twice.total_correlation > 3 * 15
+    assert np.isfinite(twice.total_correlation)
+    assert unsupervised(np.full((50, 2), 0.1)) == (0.0, 0.0, 0.0, 0.0)
+    assert unsupervised(codes[:, :1]) == pytest.approx((0.0, 0.0, 0.0, 0.0), abs=1e-9)
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        unsupervised(np.ones((1, 2)))
+
+
+def test_models_that_agree_rank_first():
+    z = continuous(4000, 4)[0]
+    alike = udr([z, -2 * z[:, ::-1], np.exp(z), np.hstack([z, np.full((4000, 1), 0.1)])])
+    mixed = udr([z @ rotation(4, seed) for seed in range(3)])
+    unrelated = udr([np.random.default_rng(seed).normal(size=(4000, 4)) for seed in range(3)])
+    assert alike.udr > 0.9
+    assert alike.udr > mixed.udr + 0.2 > unrelated.udr + 0.2
+    assert unrelated.udr < 0.05
+    assert udr([np.hstack([z, z])] * 2).udr == pytest.approx(0.5, abs=0.04)
+    assert udr([z, z * 0 + 0.1]).udr == 0.0
+
+
+def test_udr_by_hand():
+    a = np.array([[1.0, 1], [2, 3], [3, 2], [4, 4]])  # ranks correlate by 0.8
+    found = udr([a, a[:, :1]])
+    # Similarities are 1 and 0.8: over the single column 1 / 1.8, over the rows 1 and 0.8.
+    assert found.udr == pytest.approx((1 / 1.8 + 1 + 0.8) / 3)
+    assert found.pairs.tolist() == [[0, found.udr], [found.udr, 0]]
+    assert found.per_model == (found.udr, found.udr)
+
+
+def test_a_model_that_differs_from_the_others_is_found():
+    z = continuous(2000, 3)[0]
+    found = udr([z, z * 2, z @ rotation(3, seed=1), z[:, ::-1]])
+    assert np.argmin(found.per_model) == 2
+
+
+def test_udr_wants_the_same_rows_of_several_models():
+    z = continuous(50)[0]
+    for codes in ([z], [z, z[1:]], [z[:2], z[:2]]):
+        with pytest.raises(ValueError, match="at least 2 models"):
+            udr(codes)

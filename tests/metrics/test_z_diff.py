@@ -1,0 +1,139 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from codes_made import continuous, discrete, harmless
+
+from untwine.metrics import factor_vae_score, factor_vae_score_drawn, z_diff, z_diff_drawn
+from untwine.metrics.factor_vae_score import counted, least_variance
+from untwine.metrics.z_diff import difference_points, told_apart
+
+GOLDEN = np.load(Path(__file__).parents[1] / "golden" / "metrics_sampling.npz", allow_pickle=False)
+GRID, FACTORS, SIZES = GOLDEN["grid_codes"], GOLDEN["grid_factors"].astype(int), GOLDEN["factor_sizes"].tolist()
+FEW = {"train": 600, "test": 300}
+
+
+def drawn(factors):
+    return GRID[np.ravel_multi_index(tuple(factors.T), SIZES)]
+
+
+def test_z_diff_of_the_reference_s_batches_is_the_reference_s():
+    rows = GOLDEN["bv_rows"]
+    pairs = GRID[rows.transpose(0, 2, 1).reshape(500, -1)]
+    points = difference_points(pairs)
+    assert points == pytest.approx(GOLDEN["bv_points"], abs=1e-12)
+    right = told_apart(points, GOLDEN["bv_labels"], 300, "logistic")
+    assert right[:300].mean() == pytest.approx(float(GOLDEN["bv_small_train_accuracy"]), abs=1e-8)
+    assert right[300:].mean() == pytest.approx(float(GOLDEN["bv_small_eval_accuracy"]), abs=1e-8)
+
+
+def test_factor_vae_votes_of_the_reference_s_batches_are_the_reference_s():
+    least = least_variance(GRID[GOLDEN["fv_rows"]], GOLDEN["fv_global_variances"])
+    assert np.array_equal(least, GOLDEN["fv_argmin"])
+    fixed = GOLDEN["fv_factor"].astype(int)
+    votes = [counted(fixed[part], least[part], (4, 8)) for part in (slice(300), slice(300, None))]
+    assert np.array_equal(votes[0], GOLDEN["fv_votes_train"])
+    assert np.array_equal(votes[1], GOLDEN["fv_votes_eval"])
+    right = votes[0].argmax(axis=0)[least] == fixed
+    assert right[:300].mean() == pytest.approx(float(GOLDEN["fv_small_train_accuracy"]), abs=1e-8)
+    assert right[300:].mean() == pytest.approx(float(GOLDEN["fv_small_eval_accuracy"]), abs=1e-8)
+
+
+def test_large_runs_agree_with_the_reference_s_by_rows_and_by_draws():
+    options = {"train": 5000, "test": 2500}
+    reference = np.mean(GOLDEN["bv_large_eval_accuracy"])
+    assert z_diff(GRID, FACTORS, classifier="logistic", **options).accuracy == pytest.approx(reference, abs=0.03)
+    assert z_diff_drawn(drawn, SIZES, classifier="logistic", **options).accuracy == pytest.approx(reference, abs=0.03)
+    reference = np.mean(GOLDEN["fv_large_eval_accuracy"])
+    assert factor_vae_score(GRID, FACTORS, dead=0, **options).accuracy == pytest.approx(reference, abs=0.04)
+    assert factor_vae_score_drawn(drawn, SIZES, dead=0, **options).accuracy == pytest.approx(reference, abs=0.04)
+
+
+@pytest.mark.parametrize("score", [z_diff, factor_vae_score])
+def test_perfect_codes_get_one(score):
+    codes, factors = discrete()
+    for changed in (*harmless(codes), np.hstack([codes, codes])):
+        assert score(changed, factors, **FEW).accuracy > 0.99
+    codes, factors = continuous()
+    assert score(codes, factors, **FEW).accuracy > 0.99
+
+
+@pytest.mark.parametrize("score", [z_diff, factor_vae_score])
+def test_codes_that_tell_nothing_get_one_over_the_factors(score):
+    _, factors = discrete()
+    found = score(np.random.default_rng(0).normal(size=(1500, 3)), factors, **FEW)
+    assert 0.2 < found.accuracy < 0.47
+    assert np.mean(found.folds) == pytest.approx(found.accuracy)
+
+
+def test_constant_codes_are_told_by_neither():
+    _, factors = discrete()
+    assert 0.2 < z_diff(np.full((1500, 3), 0.1), factors, **FEW).accuracy < 0.45
+    found = factor_vae_score(np.full((1500, 3), 0.1), factors, **FEW)
+    assert found.accuracy == 0.0
+    assert not found.alive.any()
+
+
+def test_a_mixed_latent_misleads_the_votes_but_not_the_differences():
+    codes, factors = discrete()
+    turned = codes[:, :2] @ [[1.0, 1.0], [1.0, -1.0]]
+    assert factor_vae_score(turned, factors[:, :2], **FEW).accuracy < 0.7
+    shared = np.column_stack([codes[:, 0] + 0.5 * codes[:, 1], codes[:, 1]])
+    assert z_diff(shared, factors[:, :2], **FEW).accuracy > 0.9
+
+
+def test_dead_latents_do_not_vote():
+    codes, factors = discrete()
+    rng = np.random.default_rng(0)
+    barely = np.hstack([codes, 1e-3 * codes[:, [0]] + 1e-3 * rng.normal(size=(1500, 1))])
+    assert factor_vae_score(barely, factors, **FEW).alive.tolist() == [True, True, True, False]
+    assert factor_vae_score(barely, factors, dead=0, **FEW).alive.all()
+    assert factor_vae_score(barely, factors, **FEW).votes[:, 3].sum() == 0
+
+
+@pytest.mark.parametrize("score", [z_diff, factor_vae_score])
+def test_constant_factors_and_lone_values_are_never_fixed(score):
+    codes, factors = discrete()
+    more = np.column_stack([factors, np.ones(1500, dtype=int)])
+    assert score(codes, more, **FEW).accuracy > 0.99
+    alone = np.column_stack([factors, np.arange(1500)])  # no two rows share a value of the last
+    assert score(codes, alone, **FEW).accuracy > 0.99
+    with pytest.raises(ValueError, match="at least 2 factors"):
+        score(codes, factors[:, :1], **FEW)
+
+
+@pytest.mark.parametrize("score", [z_diff_drawn, factor_vae_score_drawn])
+def test_a_drawing_function_gets_factors_in_range_and_is_checked(score):
+    seen = []
+
+    def draw(factors):
+        seen.append(factors)
+        return factors + np.random.default_rng(len(seen)).normal(size=factors.shape) * 0.01
+
+    assert score(draw, [3, 5, 1], **FEW).accuracy > 0.99
+    every = np.concatenate(seen)
+    assert every.min() == 0
+    assert every.max(axis=0).tolist() == [2, 4, 0]
+    assert len(np.unique(every, axis=0)) == 15
+    with pytest.raises(ValueError, match="2 factors of 2 values"):
+        score(draw, [5, 1], **FEW)
+    with pytest.raises(ValueError, match="rows of codes"):
+        score(lambda factors: factors[:7], [3, 5], **FEW)
+
+
+def test_the_same_seed_gives_the_same():
+    codes = np.random.default_rng(0).normal(size=(1500, 3)) + discrete()[0]
+    factors = discrete()[1]
+    for score in (z_diff, factor_vae_score):
+        assert score(codes, factors, **FEW).folds == score(codes, factors, **FEW).folds
+        assert score(codes, factors, **FEW).folds != score(codes, factors, seed=1, **FEW).folds
+
+
+def test_bad_arguments_say_why():
+    codes, factors = discrete(100)
+    with pytest.raises(ValueError, match="'svm' or 'logistic'"):
+        z_diff(codes, factors, classifier="tree", **FEW)
+    with pytest.raises(ValueError, match="got 64, 5 and 300"):
+        z_diff(codes, factors, train=5, test=300)
+    with pytest.raises(ValueError, match="got 1, 600 and 300"):
+        factor_vae_score(codes, factors, rows=1, **FEW)

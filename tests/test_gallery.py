@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from fitted_made import SIDE, Columns, Halves, Whole, pictures, vectors
+
+from untwine.gallery import gallery, save_gallery
+from untwine.samples import Samples
+
+
+@pytest.fixture(scope="module")
+def shown():
+    data = pictures()
+    return data, gallery(Halves(), data, pictures=6)
+
+
+def test_gallery_shows_parts_apart(shown):
+    _, g = shown
+    assert all(g[name].dtype == np.uint8 for name in g if not name.startswith(("plane", "label", "group")))
+    assert np.array_equal(g["originals"], g["reconstructions"])
+    assert np.array_equal(g["background_originals"], g["background_reconstructions"])
+    assert not g["background_originals"][:, :, SIDE // 2 :].any()
+    assert g["originals"].shape == g["only_common"].shape == (6, 1, SIDE, SIDE)
+    upper, lower = np.s_[:, :, : SIDE // 2], np.s_[:, :, SIDE // 2 :]
+    assert np.array_equal(g["only_common"][upper], g["originals"][upper])
+    assert not g["only_common"][lower].any()
+    assert np.array_equal(g["only_salient"][lower], g["originals"][lower])
+    assert not g["only_salient"][upper].any()
+
+
+def test_swaps_join_the_row_s_common_with_the_column_s_salient_part(shown):
+    _, g = shown
+    half = SIDE // 2
+    assert g["swap_grid"].shape == (6, 6, 1, SIDE, SIDE)
+    for i in range(6):
+        for j in range(6):
+            assert np.array_equal(g["swap_grid"][i, j, :, :half], g["swap_common"][i, :, :half])
+            assert np.array_equal(g["swap_grid"][i, j, :, half:], g["swap_salient"][j, :, half:])
+    classes = g["swap_salient"][:, 0, -1, ::2].argmax(axis=1)
+    assert len(set(classes)) == 4
+
+
+def test_interpolation_goes_between_four_classes_and_keeps_the_common_part(shown):
+    _, g = shown
+    grid, half = g["interpolation"], SIDE // 2
+    assert grid.shape == (8, 8, 1, SIDE, SIDE)
+    assert (grid[:, :, :, :half] == grid[0, 0, :, :half]).all()
+    corners = [grid[0, 0], grid[0, -1], grid[-1, 0], grid[-1, -1]]
+    assert {int(corner[0, -1, ::2].argmax()) for corner in corners} == {0, 1, 2, 3}
+    low = grid[:, :, 0, -1].astype(float)
+    middle = sum(corner[0, -1].astype(float) for corner in corners) / 4
+    assert np.abs(low.mean(axis=(0, 1)) - middle).max() < 1  # bilinear: the grid's mean is that of its corners
+    assert np.abs(low[:, 1:-1] - (low[:, :-2] + low[:, 2:]) / 2).max() <= 1  # straight along each row, up to rounding
+
+
+def test_planes_hold_both_groups_and_part_the_classes(shown):
+    data, g = shown
+    assert g["plane_common"].shape == g["plane_salient"].shape == (320, 2)
+    assert np.bincount(g["plane_groups"]).tolist() == [120, 200]
+    assert set(g["plane_labels"][g["plane_groups"] == 0]) == {-1}
+    assert g["label_names"].tolist() == list(data.label_names)
+    assert g["group_names"].tolist() == ["background", "target"]
+    target = g["plane_groups"] == 1
+    distances = np.linalg.norm(g["plane_salient"][target][:, None] - g["plane_salient"][target][None], axis=2)
+    nearest = (distances + np.where(np.eye(200), np.inf, 0)).argmin(axis=1)
+    assert (g["plane_labels"][target][nearest] == g["plane_labels"][target]).mean() > 0.98
+
+
+def test_gallery_follows_the_seed_and_survives_the_disk(tmp_path, shown):
+    data, g = shown
+    save_gallery(tmp_path / "gallery.npz", g)
+    with np.load(tmp_path / "gallery.npz", allow_pickle=False) as read:
+        assert set(read.files) == set(g)
+        assert all(np.array_equal(read[name], g[name]) for name in g)
+    assert [path.name for path in tmp_path.iterdir()] == ["gallery.npz"]
+    assert not np.array_equal(gallery(Halves(), data[::4], seed=1)["originals"], gallery(Halves(), data[::4])["originals"])
+
+
+def test_objects_are_never_written(tmp_path):
+    with pytest.raises(ValueError, match=r"pickle|[Oo]bject"):
+        save_gallery(tmp_path / "gallery.npz", {"bad": np.array([{}], dtype=object)})
+    assert not list(tmp_path.iterdir())
+
+
+def test_float_pictures_and_few_targets_are_shown_too():
+    g = gallery(Halves(), pictures(3, 2, dtype=np.float32))
+    assert g["originals"].dtype == np.uint8
+    assert g["swap_grid"].shape[:2] == (3, 3)
+    assert g["interpolation"].shape[:2] == (8, 8)
+    assert len(g["background_originals"]) == 2
+    assert g["originals"].max() > 200
+
+
+def test_vectors_have_rows_and_planes_only():
+    data = vectors(40)
+    g = gallery(Columns(), data)
+    assert set(g) == {
+        *("originals", "reconstructions", "plane_common", "plane_salient"),
+        *("plane_labels", "plane_groups", "label_names", "group_names"),
+    }
+    assert g["originals"].dtype == np.float32
+    assert np.array_equal(g["originals"], g["reconstructions"])
+    assert g["label_names"].size == 0
+    assert (g["plane_labels"] == -1).all()
+
+
+def test_one_block_without_groups_has_its_plane():
+    g = gallery(Whole(), Samples(np.random.default_rng(0).normal(size=(30, 3)), labels=np.arange(30) % 2))
+    assert g["plane_z"].shape == (30, 2)
+    assert (g["plane_groups"] == 1).all()
+    assert g["group_names"][1] == "target"

@@ -1,0 +1,120 @@
+import math
+
+import numpy as np
+import pytest
+from fitted_made import Columns, Halves, Swapped, Whole, pictures, vectors
+
+from untwine.encoded import Encoded
+from untwine.evaluate import evaluate
+from untwine.metrics.blocks import score_words
+from untwine.samples import Samples
+
+
+def test_errors_of_regressions_stand_beside_a_constant_s():
+    scores = evaluate(Columns(), vectors(), metrics=["regression", "per_factor"])
+    assert scores["regression.common"].value < 1e-5
+    assert scores["regression_salient.salient"].value < 1e-5
+    for wrong, constant in (
+        ("regression.salient", "regression_constant.x"),
+        ("regression_salient.common", "regression_salient_constant.x"),
+    ):
+        assert scores[wrong].value == pytest.approx(scores[constant].value, rel=0.1)
+        assert scores[wrong].direction == "higher"
+        assert scores[constant].direction == "info"
+    assert scores["regression_common_1.common"].value < 1e-5
+    assert scores["regression_common_1.common"].direction == "lower"
+    assert scores["regression_salient_0_constant.x"].value > 0.5
+    pairs = [name.split(".") for name in scores]
+    assert all(len(pair) == 2 and pair[1] in ("common", "salient", "x") for pair in pairs)
+
+
+def test_every_class_has_its_score_under_a_name_that_can_be_read():
+    data = pictures(80, 40)
+    names = ("hat, red", "v1.5 beta", "c", "d")
+    data = Samples(data.x, groups=data.groups, labels=data.labels, label_names=names)
+    scores = evaluate(Halves(), data, metrics=["per_class"])
+    words = ("per_class", "per_class_hat,_red", "per_class_v1_5_beta", "per_class_c", "per_class_d")
+    assert list(scores) == [f"{word}.{block}" for block in ("common", "salient") for word in words]
+    assert scores["per_class_c.salient"].value == 1.0
+    assert scores["per_class_c.salient"].n == 20
+    assert scores["per_class.common"].value < 0.5
+    assert score_words(["a.b", "a b", "c"]) == ["a_b_0", "a_b_1", "c"]
+
+
+def test_other_samples_to_learn_from_are_kept_apart_from_the_scored_ones():
+    data = pictures(120, 60)
+    asked = ["probe", "per_class", "regression"]
+    scores = evaluate(Halves(), data, asked, train=pictures(400, 20, seed=1))
+    assert scores["probe.salient"].n == scores["per_class.salient"].n == scores["regression.common"].n == 120
+    assert scores["probe.salient"].value > 0.99
+    wrong = pictures(400, 20, seed=1)
+    wrong = Samples(
+        wrong.x,
+        groups=wrong.groups,
+        labels=np.where(wrong.labels < 0, -1, (wrong.labels + 1) % 4),
+        factors=1 - wrong.factors,
+        factor_names=wrong.factor_names,
+    )
+    misled = evaluate(Halves(), data, asked, train=wrong)
+    assert misled["probe.salient"].value < 0.01
+    assert misled["regression.common"].value > misled["regression_constant.x"].value
+    with pytest.raises(ValueError, match="take both from one data set"):
+        evaluate(Halves(), data, asked, train=Samples(data.x))
+
+
+def test_a_right_method_s_swaps_arrive_and_a_wrong_one_s_do_not(monkeypatch):
+    monkeypatch.setattr("untwine.metrics.judge.STEPS", 120)
+    data = pictures(240, 20)
+    right = evaluate(Halves(), data, metrics=["swap"])
+    assert list(right) == ["swap_accuracy.x", "swap_accuracy_ceiling.x", "swap_preservation.x", "swap_preservation_ceiling.x"]
+    assert right["swap_accuracy.x"].value > 0.95
+    assert right["swap_preservation.x"].value > 0.8
+    assert right["swap_accuracy.x"].n == 120
+    wrong = evaluate(Swapped(), data, metrics=["swap"])
+    assert wrong["swap_accuracy.x"].value < 0.05
+    assert wrong["swap_preservation.x"].value < 0.2
+    assert wrong["swap_accuracy_ceiling.x"].value > 0.95
+    learnt = evaluate(
+        Halves(), Samples(data.x, data.groups, data.labels), metrics=["swap"], train=Samples(data.x, data.groups, data.labels)
+    )
+    assert list(learnt) == ["swap_accuracy.x", "swap_accuracy_ceiling.x"]
+    assert learnt["swap_accuracy.x"].n == 240
+
+
+def test_single_latents_are_scored_for_the_factors_of_their_block(monkeypatch):
+    monkeypatch.setattr("untwine.metrics.boosting.TREES", 10)
+    data = vectors(150)
+    latents = ["sap", "mig", "dci", "modularity", "explicitness", "z_diff", "factor_vae_score", "unsupervised"]
+    scores = evaluate(Columns(), data, latents, seeds=2)
+    assert scores["sap.common"].value > 0.9
+    assert scores["sap.salient"].value > 0.99
+    assert scores["mig.common"].value > 0.5
+    assert scores["dci_disentanglement.common"].value > 0.8
+    assert scores["factor_vae_score.common"].value > 0.95
+    assert scores["z_diff.common"].value > 0.95
+    assert "dci_completeness.salient" not in scores  # one factor alone cannot be told from others
+    assert scores["total_correlation.common"].direction == "lower"
+    for score in scores.values():
+        assert math.isfinite(score.value)
+        assert score.low <= score.value <= score.high
+    whole = evaluate(Whole(), data, ["sap", "modularity"], seeds=2)
+    assert whole["sap.z"].value > 0.9
+    assert whole["sap.z"].n == 150
+
+
+def test_whole_numbers_of_few_values_are_classes_and_binary_ones_attributes():
+    rng = np.random.default_rng(0)
+    factors = np.column_stack([rng.integers(0, 2, 200), rng.integers(0, 3, 200), rng.integers(0, 99, 200), rng.random(200)])
+    factors[:7, 3] = np.nan
+    data = Samples(np.nan_to_num(factors), factors=factors)
+    steps = Samples(factors[7:], factors=np.column_stack([factors[7:, 1] / 7, factors[7:, 3]]))
+    encoded = Encoded(Whole(), data, Whole().encode(data.x), 2)
+    _, codes, columns, continuous = next(encoded.truths(lines=True))
+    assert continuous == [False, False, True, True]
+    assert next(Encoded(Whole(), steps, Whole().encode(steps.x), 2).truths())[3] == [False, True]
+    assert next(Encoded(Whole(), steps, Whole().encode(steps.x), 2).truths(lines=True))[3] == [True, True]
+    assert columns.shape == (193, 4)
+    assert len(codes) == 193
+    scores = evaluate(Whole(), data, ["attributes"])
+    assert scores["attributes.z"].value > 0.4
+    assert scores["attributes_guess.z"].value == pytest.approx(max(factors[7:, 0].mean(), 1 - factors[7:, 0].mean()), abs=0.1)

@@ -1,0 +1,484 @@
+"""Studies: cells run in workers, killed and resumed, and the table that is read back."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import untwine as un
+from untwine.evaluate import evaluate
+from untwine.study import cells as one_cell
+from untwine.study import reading, results, workers
+from untwine.study.cells import Cell, locked, run_cell
+
+ROOT = Path(__file__).parents[1]
+STUDY = """
+title = "Tiny"
+seeds = [0, 1]
+metrics = ["factors", "w2"]
+epochs_scored = [1, 2]
+epochs_metrics = ["w2"]
+
+[size.small]
+fields = { epochs = 4, width = 8, n_common = 3, n_salient = 2, batch = 16 }
+
+[[data]]
+name = "toy_contrast"
+label = "toy"
+options = { n_common = 2, n_salient = 1, n_features = 6 }
+small = { options = { n_target = 60, n_background = 40 } }
+
+[[row]]
+label = "Eq. 8"
+method = "principled_vae"
+
+[[row]]
+label = "PCA"
+method = "pca"
+fields = { n_latent = 3 }
+
+[[row]]
+label = "theirs"
+
+[[column]]
+scores = ["factors_salient.salient", "factors_salient.z"]
+title = "s %"
+scale = 100
+
+[[column]]
+scores = ["w2.common"]
+title = "W2"
+
+[published.toy]
+"Eq. 8" = [90.0, nan]
+theirs = [50.0, 1.25]
+"""
+
+
+def written(folder, text=STUDY, name="tiny"):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.toml"
+    path.write_text(text)
+    return un.Study.read(path)
+
+
+def run_folders(out):
+    return {path.parent: path.stat().st_mtime_ns for path in out.rglob("weights.safetensors")}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A study that was run whole, by two workers."""
+    folder = tmp_path_factory.mktemp("study")
+    study = written(folder)
+    assert study.run(folder / "runs", workers=2) == (4, 0, (), ())
+    return folder, study
+
+
+def test_every_cell_has_its_scores_as_if_run_alone(ran):
+    _, study = ran
+    found = results.by_cell(study.results())
+    data = un.load("toy_contrast", n_common=2, n_salient=1, n_features=6, n_target=60, n_background=40)
+    way = {}
+
+    def watch(method, epoch):
+        way[epoch] = evaluate(method, data.test, ["w2"], 2)["w2.common"].value
+
+    method = un.PrincipledVAE(epochs=4, width=8, n_common=3, n_salient=2, batch=16, seed=1).fit(data.train, watch=watch)
+    alone = evaluate(method, data.test, ["factors", "w2"], 2)
+    cell = next(cell for cell in study.cells() if (cell.row, cell.seed) == ("Eq. 8", 1))
+    there = found[cell.fingerprint]
+    assert set(there) == set(alone) | {"w2_relative.common"}
+    assert {name: value[4] for name, value in there.items()} == {name: one.value for name, one in alone.items()}
+    assert there["w2.common"] == {1: way[1], 2: way[2], 4: way[4]}
+    plain = next(cell for cell in study.cells() if cell.row == "PCA")
+    assert set(found[plain.fingerprint]) == {"factors.z", "factors_salient.z"}  # what a method lacks is not scored
+    assert set(found[plain.fingerprint]["factors.z"]) == {0}
+
+
+def test_the_long_table_has_a_line_for_every_score(ran):
+    folder, _ = ran
+    with (folder / "results" / "tiny.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert tuple(lines[0]) == results.COLUMNS
+    assert len(lines) == 2 * (4 + 2 + 2 * 2) + 2 * 2
+    first = lines[0]
+    assert (first["study"], first["size"], first["data"], first["untwine"]) == ("tiny", "small", "toy", un.__version__)
+    assert all(float(line["low"]) <= float(line["value"]) <= float(line["high"]) and int(line["n"]) > 0 for line in lines)
+    assert all(float(line["fit_seconds"]) > 0 for line in lines)
+
+
+def test_a_finished_cell_is_not_run_again(ran):
+    folder, study = ran
+    before, table = run_folders(folder / "runs"), (folder / "results" / "tiny.csv").read_bytes()
+    assert study.run(folder / "runs", workers=2) == (0, 4, (), ())
+    assert un.Study.read(study.path).run(folder / "elsewhere") == (0, 4, (), ())  # the long table alone says so
+    assert run_folders(folder / "runs") == before
+    assert (folder / "results" / "tiny.csv").read_bytes() == table
+
+
+def test_a_torn_line_is_mended_from_the_run_folder(ran):
+    folder, study = ran
+    table, before = folder / "results" / "tiny.csv", run_folders(folder / "runs")
+    whole = table.read_text()
+    table.write_text(whole[:-30])
+    last = whole.splitlines()[-1].split(",")[-2]
+    left = {row["fingerprint"] for row in results.read_results(table)}
+    assert last not in left
+    assert len(left) == 3  # of a torn cell no line counts, of the others all
+    assert study.run(folder / "runs") == (1, 3, (), ())
+    assert table.read_text() == whole
+    assert run_folders(folder / "runs") == before
+
+
+def test_a_torn_line_of_a_new_cell_costs_no_other(tmp_path):
+    row = dict.fromkeys(results.COLUMNS, 1) | {"study": "a", "row": "first", "fingerprint": "1st"}
+    results.append(tmp_path / "t.csv", [row, row | {"score": "other"}])
+    results.append(tmp_path / "t.csv", [row | {"row": "second", "fingerprint": "2nd"}])
+    text = (tmp_path / "t.csv").read_text()
+    begins = text.index("a,1,1,second")
+    (tmp_path / "t.csv").write_text(text[: begins + len("a,1,1,sec")])
+    assert [one["fingerprint"] for one in results.read_results(tmp_path / "t.csv")] == ["1st", "1st"]
+    results.append(tmp_path / "t.csv", [row | {"row": "second", "fingerprint": "2nd"}])
+    assert (tmp_path / "t.csv").read_text() == text
+
+
+def test_a_damaged_line_inside_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text(results.HEAD + "a,small,toy\n" + ",".join("1" * len(results.COLUMNS)) + "\n")
+    with pytest.raises(ValueError, match=r"line 2 differs; restore the file\.$"):
+        results.read_results(tmp_path / "t.csv")
+
+
+# Configurations
+
+
+def test_another_configuration_has_another_fingerprint_and_labels_do_not_count(tmp_path):
+    def marks(text):
+        return [cell.fingerprint for cell in written(tmp_path, text).cells()]
+
+    base = marks(STUDY)
+    assert len(set(base)) == 4
+    assert marks(STUDY.replace('"toy"', '"other"').replace("published.toy", "published.other")) == base
+    for old, new in (
+        ("epochs = 4", "epochs = 5"),
+        ("n_target = 60", "n_target = 61"),
+        ('["factors", "w2"]', '["factors"]'),
+        ('title = "Tiny"', 'title = "Tiny"\npart = "validation"'),
+        ("epochs_scored = [1, 2]", "epochs_scored = [1, 3]"),
+    ):
+        changed = marks(STUDY.replace(old, new))
+        assert changed[0] != base[0], new
+
+
+def test_other_scores_keep_the_weights_and_another_training_does_not(ran):
+    folder, study = ran
+    cell = study.cells()[0]
+    other = written(folder / "scores", STUDY.replace('["factors", "w2"]', '["factors"]')).cells()[0]
+    assert other.fingerprint != cell.fingerprint
+    assert other.folder(folder) == cell.folder(folder)
+    longer = written(folder / "longer", STUDY.replace("epochs = 4", "epochs = 5")).cells()[0]
+    assert longer.folder(folder) != cell.folder(folder)
+
+
+def test_the_table_counts_cells_of_another_configuration(ran):
+    folder, _ = ran
+    changed = written(folder, STUDY.replace("n_latent = 3", "n_latent = 2"))
+    table = changed.table()
+    assert table.others == 2
+    assert [(entry.row, entry.seeds) for entry in table.entries][::2] == [("Eq. 8", 2), ("PCA", 0), ("theirs", 0)]
+    written(folder)
+
+
+# Killed and stopped
+
+LONG = STUDY.replace("epochs = 4", "epochs = 100").replace('["factors", "w2"]', '["w2"]')
+LONG = LONG[: LONG.index('[[row]]\nlabel = "PCA"')] + LONG[LONG.index('[[row]]\nlabel = "theirs"') :]
+
+
+def started(study, out, number):
+    """Start a study as its user does: from Python, or, to be stopped by Ctrl-C, on the command line."""
+    code = f"import untwine as un; un.Study.read({str(study.path)!r}).run({str(out)!r})"
+    if number == signal.SIGINT:
+        code = (
+            f"from untwine.cli_study import study; study(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
+        )
+    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(happened, seconds=300):
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_study_goes_on_and_ends_as_one_that_was_not(tmp_path, number):
+    study = written(tmp_path, LONG)
+    first, second = study.cells()
+    table, folder = tmp_path / "results" / "tiny.csv", second.folder(tmp_path / "runs")
+    process = started(study, tmp_path / "runs", number)
+    try:
+        wait_for(lambda: table.exists() and (folder / "scores_1.json").exists())
+    finally:
+        process.send_signal(number)
+        _, said = process.communicate()
+    if number == signal.SIGINT:
+        assert said.endswith("untwine: stopped; the same command goes on.\n")
+        assert process.returncode == 130
+    with locked(folder):  # the worker is gone, or this would wait for it
+        assert not (folder / "method.json").exists()
+        if number == signal.SIGINT:
+            assert (folder / "checkpoint.safetensors").exists()
+    before, weights = table.read_text(), first.folder(tmp_path / "runs") / "weights.safetensors"
+    assert {row["fingerprint"] for row in results.read_results(table)} == {first.fingerprint}
+    done = weights.stat().st_mtime_ns
+    assert study.run(tmp_path / "runs") == (1, 1, (), ())
+    assert table.read_text().startswith(before)
+    assert weights.stat().st_mtime_ns == done
+    unbroken = run_cell(second, tmp_path / "unbroken", un.load(second.name, **second.options))
+    there = [row for row in study.results() if row["fingerprint"] == second.fingerprint]
+    assert [(row["epoch"], row["score"], row["value"]) for row in there] == [
+        (row["epoch"], row["score"], row["value"]) for row in unbroken
+    ]
+
+
+def test_a_worker_that_dies_costs_one_cell(tmp_path, monkeypatch):
+    study = written(tmp_path)
+    monkeypatch.setattr(workers, "START", "import os, sys; sys.stdin.readline(); os._exit(7)")
+    ran = study.run(tmp_path / "runs")
+    assert ran.finished == 0
+    assert len(ran.failed) == 4
+    assert ran.failed[0].startswith("toy, Eq. 8, seed 0: its worker ended with code 7; see ")
+    assert not (tmp_path / "results" / "tiny.csv").exists()
+
+
+def test_data_that_is_not_here_is_skipped(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    study = written(tmp_path, STUDY.replace('label = "toy"', 'label = "toy"\nneeds = ["faces"]'))
+    ran = study.run(tmp_path / "runs")
+    assert ran[:2] == (0, 0)
+    (sentence,) = ran.skipped
+    assert sentence.startswith(
+        f"toy is skipped, for there is no faces in {tmp_path}; set the environment variable UNTWINE_DATA"
+    )
+    assert study.table().entries[0].mean is None
+
+
+def test_only_some_cells(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("untwine.study.answers", lambda cells, *rest: (asked.append(str(cell)) for cell in cells))
+    study = written(tmp_path)
+    study.run(tmp_path / "runs", only={"row": ["PCA"], "seed": [1]})
+    assert asked == ["toy, PCA, seed 1"]
+    with pytest.raises(ValueError, match=r"only expected a row among Eq. 8, PCA, but got 'VAE'\.$"):
+        study.run(tmp_path / "runs", only={"row": ["VAE"]})
+
+
+# The table
+
+
+def by_hand(study, values):
+    """Fill the long table: for (row, seed) the scores of a cell."""
+    for cell in study.cells():
+        if (cell.row, cell.seed) in values:
+            scores = {
+                name: {"value": v, "low": v, "high": v, "n": 9, "seconds": 1.0}
+                for name, v in values[cell.row, cell.seed].items()
+            }
+            results.append(study.path.parent / "results" / "tiny.csv", one_cell._rows(cell, {2: scores}, 1.0))
+
+
+def test_mean_and_deviation_are_those_by_hand(tmp_path):
+    study = written(tmp_path, STUDY.replace("seeds = [0, 1]", "seeds = [0, 1, 2]"))
+    by_hand(
+        study,
+        {
+            ("Eq. 8", 0): {"factors_salient.salient": 0.1, "w2.common": 3.0},
+            ("Eq. 8", 1): {"factors_salient.salient": 0.2, "w2.common": 3.0},
+            ("Eq. 8", 2): {"factors_salient.salient": 0.4, "w2.common": 6.0},
+            ("PCA", 1): {"factors_salient.z": 0.5},
+        },
+    )
+    there = {(entry.row, entry.column): entry for entry in study.table().entries}
+    eq8 = there["Eq. 8", "s %"]
+    assert eq8.mean == pytest.approx(70 / 3)
+    assert eq8.deviation == pytest.approx(100 * np.sqrt((0.0177778 + 0.0011111 + 0.0277778) / 2), rel=1e-4)
+    assert (eq8.seeds, eq8.of, eq8.published) == (3, 3, 90.0)
+    assert there["Eq. 8", "W2"][4:] == (4.0, pytest.approx(np.sqrt(3)), 3, 3, None)
+    assert there["PCA", "s %"][3:] == ("factors_salient.z", 50.0, None, 1, 3, None)
+    assert there["PCA", "W2"].mean is None
+    assert there["theirs", "W2"] == ("toy", "theirs", "W2", "", None, None, 0, 0, 1.25)
+
+
+def test_the_last_epoch_counts(tmp_path):
+    study = written(tmp_path)
+    score = {"value": 1.0, "low": 0.0, "high": 2.0, "n": 3, "seconds": 0.1}
+    found = {4: {"w2.common": score}, 1: {"w2.common": score | {"value": 9.0}}}
+    results.append(tmp_path / "results" / "tiny.csv", one_cell._rows(study.cells()[0], found, 1.0))
+    assert study.table().entries[1].mean == 1.0
+
+
+def test_a_cell_that_two_have_run_is_kept_once(tmp_path):
+    study = written(tmp_path)
+    by_hand(study, {("Eq. 8", 0): {"w2.common": 1.0}})
+    by_hand(study, {("Eq. 8", 0): {"w2.common": 2.0}, ("PCA", 0): {"w2.common": 3.0}})
+    assert [row["value"] for row in study.results()] == [1.0, 3.0]
+
+
+SWEPT = (
+    STUDY.replace('method = "pca"\nfields = { n_latent = 3 }', 'method = "principled_vae"\nsmall = { lambda_z = [0, 2.5] }')
+    + '[figure]\nover_epochs = ["w2.common"]\nover_sweep = ["factors_salient.salient"]\n'
+)
+
+
+def test_a_list_of_values_sweeps_the_field(tmp_path):
+    study = written(tmp_path, SWEPT)
+    assert [(cell.row, cell.params["lambda_z"]) for cell in study.cells()[::2]] == [
+        ("Eq. 8", un.PrincipledVAE().lambda_z),
+        ("PCA lambda_z=0", 0),
+        ("PCA lambda_z=2.5", 2.5),
+    ]
+    by_hand(
+        study,
+        {(row, seed): {"factors_salient.salient": 0.1 * seed + v, "w2.common": v} for seed in (0, 1) for row, v in
+         (("Eq. 8", 0.7), ("PCA lambda_z=0", 0.2), ("PCA lambda_z=2.5", 0.4))},
+    )  # fmt: skip
+    training, swept = study.panels()
+    np.testing.assert_array_equal(training.lines["Eq. 8"].y, [[0.7], [0.7]])
+    assert list(training.lines) == ["Eq. 8"]
+    assert (swept.x, swept.even) == ("lambda_z", True)
+    x, y = swept.lines["factors_salient.salient"]
+    np.testing.assert_array_equal(x, [0, 2.5])
+    np.testing.assert_allclose(y, [[0.2, 0.4], [0.3, 0.5]])
+
+
+def test_equal_cells_run_once(tmp_path):
+    usual = un.PrincipledVAE().lambda_z
+    study = written(tmp_path, SWEPT.replace("[0, 2.5]", f"[0, {usual}]"))
+    marks = [cell.fingerprint for cell in study.cells()]
+    assert len(marks) == 6
+    assert len(set(marks)) == 4
+
+
+# Special rows
+
+
+def cell_of(study, **changes):
+    return Cell(**{**study.cells()[0].to_json(), **changes})
+
+
+def labelled():
+    chance = np.random.default_rng(0)
+    groups = np.repeat([0, 1], [20, 30])
+    rows = un.Samples(
+        chance.normal(size=(50, 4)),
+        groups=groups,
+        labels=np.where(groups, np.arange(50) % 3, -1),
+        factors=np.arange(50.0)[:, None],
+    )
+    return un.data.Splits(rows, rows)
+
+
+def test_shuffled_groups_train_on_other_groups_and_score_on_the_true_ones(tmp_path):
+    splits = labelled()
+    train, test = one_cell._shuffled(cell_of(written(tmp_path), shuffle="groups"), splits)
+    assert (train.groups != splits.train.groups).any()
+    assert np.bincount(train.groups).tolist() == [20, 30]
+    np.testing.assert_array_equal(train.x, splits.train.x)
+    assert test is splits.test
+
+
+def test_shuffled_labels_say_nothing_of_the_rows(tmp_path):
+    splits = labelled()
+    train, test = one_cell._shuffled(cell_of(written(tmp_path), shuffle="labels"), splits)
+    assert train is splits.train
+    assert (test.labels[:20] == -1).all()
+    assert (test.labels[20:] != splits.test.labels[20:]).any()
+    assert sorted(test.labels) == sorted(splits.test.labels)
+    np.testing.assert_array_equal(test.labels[20:], test.factors[20:, 0] % 3)  # a row's labels and factors stay together
+
+
+def test_classifiers_learn_from_the_first_half_of_the_targets(tmp_path, monkeypatch):
+    asked = {}
+    monkeypatch.setattr(
+        one_cell, "evaluate", lambda method, samples, metrics, seeds, train: asked.update(test=samples, train=train)
+    )
+    samples = labelled().test
+    pca = un.PCA(n_latent=2).fit(samples)
+    one_cell._scored(cell_of(written(tmp_path), learn="first half"), pca, samples, ["factors"])
+    np.testing.assert_array_equal(asked["train"].factors[:, 0], np.arange(20, 35))
+    np.testing.assert_array_equal(asked["test"].factors[:, 0], [*range(20), *range(35, 50)])
+    one_cell._scored(cell_of(written(tmp_path)), pca, samples, ["factors"])
+    assert asked["train"] is None
+    assert len(asked["test"]) == 50
+
+
+def test_a_row_may_show_scores_with_another_ending(tmp_path):
+    study = written(tmp_path, STUDY.replace("{ n_latent = 3 }", '{ n_latent = 3 }\nending = "_constant.x"'))
+    by_hand(study, {("PCA", 0): {"factors_salient_constant.x": 0.5, "factors_salient.z": 0.9}})
+    entry = next(entry for entry in study.table().entries if entry.row == "PCA")
+    assert (entry.score, entry.mean) == ("factors_salient_constant.x", 50.0)
+
+
+def test_hyperparameters_are_chosen_on_a_part_of_the_training_rows(tmp_path):
+    cell = cell_of(written(tmp_path), part="validation")
+    whole, split = un.load(cell.name, **cell.options), workers._load(cell)
+    assert len(split.train) + len(split.test) == len(whole.train)
+    known = {row.tobytes() for row in whole.train.x}
+    assert all(row.tobytes() in known for row in split.test.x)
+    assert len(split.test) == round(0.2 * len(whole.train))
+
+
+# Files
+
+
+def test_fields_come_in_their_order(tmp_path):
+    text = STUDY.replace("small = { options", "fields = { n_salient = 5 }\nsmall = { fields = { batch = 7 }, options")
+    text = text.replace(
+        'method = "principled_vae"', 'method = "principled_vae"\nfields = { lr = 0.5, width = 9 }\nsmall = { lr = 0.25 }'
+    )
+    params = written(tmp_path, text).cells()[0].params
+    assert [params[key] for key in ("epochs", "n_salient", "batch", "width", "lr")] == [4, 5, 7, 9, 0.25]
+    paper = written(tmp_path, text).cells("paper")[0]
+    assert paper.params["epochs"] == un.PrincipledVAE().epochs
+    assert paper.options["n_target"] == 4000
+
+
+def test_a_paper_setting_is_below_what_a_row_says(tmp_path):
+    text = STUDY.replace('name = "toy_contrast"', 'name = "grassy_mnist"').replace(
+        "{ n_common = 2, n_salient = 1, n_features = 6 }", "{}"
+    )
+    text = text.replace("n_target = 60, n_background = 40", "n_test = 100").replace(
+        "[size.small]", "[size.paper]\npreset = true\n[size.small]"
+    )
+    text = text.replace('method = "principled_vae"', 'method = "principled_vae"\nfields = { lambda_z = 0.0 }')
+    params = written(tmp_path, text).cells("paper")[0].params
+    assert params["lambda_z"] == 0
+    assert params["epochs"] == un.PrincipledVAE.papers["grassy_mnist"]["epochs"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "studies").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_studies_of_the_papers_can_be_run(path):
+    study = un.Study.read(path)
+    for size in ("small", "paper"):
+        assert study.cells(size)
+    for data in study.said["data"]:
+        assert reading.columns(study.said, reading.label(data))
+    assert all({cell.seed for cell in study.cells(size)} == {0, 1, 2} for size in ("small", "paper"))
+    assert os.path.basename(path) in (ROOT / "docs" / "tutorials" / "studies.md").read_text()
+
+
+def test_the_papers_figures_are_theirs():
+    table = un.Study.read(ROOT / "studies" / "principled_table1.toml").table(results="nowhere").entries
+    there = {(entry.data, entry.row, entry.column): entry.published for entry in table}
+    assert there["L MNIST", "Eq. 8", "s acc %"] == 92.17
+    assert there["NL MNIST", "sRb-VAE", "W2"] == 38.12
+    assert there["AffectNet", "cVAE", "z SS"] == 0.17
+    assert there["L MNIST", "PCA", "s acc %"] is None

@@ -1,0 +1,74 @@
+"""Target and background as two covariances, in the directions in which either varies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from untwine.samples import Array, Samples
+
+ROWS_AT_ONCE = 1024
+MOST_DIRECTIONS = 500  # beyond these, closed forms would take minutes
+RANK = 1e-10  # a variance below this share of the largest one is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Target and background in the r leading directions in which either varies.
+
+    Parameters
+    ----------
+    origin
+        The mean of the background, over d flattened columns.
+    axes
+        The directions (d, r), orthonormal: the leading eigenvectors of A + B, without those that have no variance.
+    A, B
+        The covariances (r, r) of target and of background, each about its own mean.
+    n, m
+        The number of rows of target and of background.
+    target_variance, background_variance
+        The variance over all d columns.
+    """
+
+    origin: Array
+    axes: Array
+    A: Array
+    B: Array
+    n: int
+    m: int
+    target_variance: float
+    background_variance: float
+
+
+def compare(samples: Samples) -> Comparison:
+    """Return both covariances in the directions that matter, in double precision; pictures are flattened, in [0, 1]."""
+    target, background = samples.target.x, samples.background.x
+    (_, A), (origin, B) = moments(target), moments(background)
+    axes = leading_axes(A + B, MOST_DIRECTIONS)
+    inside = (axes.T @ A @ axes, axes.T @ B @ axes)
+    return Comparison(origin, axes, *inside, len(target), len(background), float(np.trace(A)), float(np.trace(B)))
+
+
+def moments(x: Array) -> tuple[Array, Array]:
+    """Return mean (d,) and covariance (d, d), with 1 / (n - 1), of flattened rows; in parts, for pictures are kept as bytes."""
+    flat, unit = x.reshape(len(x), -1), 255.0 if x.dtype == np.uint8 else 1.0
+    mean = flat.mean(axis=0, dtype=np.float64) / unit
+    scatter = np.zeros((flat.shape[1], flat.shape[1]))
+    for start in range(0, len(flat), ROWS_AT_ONCE):
+        rows = flat[start : start + ROWS_AT_ONCE] / unit - mean
+        scatter += rows.T @ rows
+    # A column that differs by the rounding of single precision alone is constant.
+    constant = np.sqrt(scatter.diagonal() / len(flat)) <= 1e-7 * np.abs(mean)
+    scatter[constant], scatter[:, constant] = 0, 0
+    return mean, scatter / (len(flat) - 1)
+
+
+def leading_axes(S: Array, most: int) -> Array:
+    """Return the leading eigenvectors (d, r) of a covariance, at most so many, without those that have no variance."""
+    from scipy import linalg
+
+    d = len(S)
+    values, vectors = linalg.eigh(S, subset_by_index=(max(0, d - most), d - 1))
+    found = values > RANK * max(values[-1], 0.0)
+    return np.asarray(vectors[:, found][:, ::-1])

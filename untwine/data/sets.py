@@ -1,0 +1,48 @@
+"""The data sets by name. `untwine.data` imports this file only when a name is looked up, as most runs need one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from untwine.data.affectnet import affectnet
+from untwine.data.cars3d import cars3d, cars3d_grid
+from untwine.data.celeba import celeba
+from untwine.data.celeba_accessories import celeba_accessories
+from untwine.data.chairs3d import chairs3d, chairs3d_grid
+from untwine.data.digit_style import digit_style
+from untwine.data.dsprites import dsprites, dsprites_grid, dsprites_redrawn, dsprites_redrawn_grid
+from untwine.data.factor_grid import FactorGrid
+from untwine.data.grassy_digits import grassy_digits
+from untwine.data.grassy_mnist import grassy_mnist, grassy_mnist_nonlinear
+from untwine.data.mpi3d import mpi3d, mpi3d_grid
+from untwine.data.shapes3d import shapes3d, shapes3d_grid
+from untwine.data.smallnorb import smallnorb, smallnorb_grid
+from untwine.data.splits import Splits
+from untwine.data.toy_contrast import toy_contrast
+
+DATA: dict[str, Callable[..., Splits]] = {
+    "affectnet": affectnet,
+    "cars3d": cars3d,
+    "celeba": celeba,
+    "celeba_accessories": celeba_accessories,
+    "chairs3d": chairs3d,
+    "digit_style": digit_style,
+    "dsprites": dsprites,
+    "dsprites_redrawn": dsprites_redrawn,
+    "grassy_digits": grassy_digits,
+    "grassy_mnist": grassy_mnist,
+    "grassy_mnist_nonlinear": grassy_mnist_nonlinear,
+    "mpi3d": mpi3d,
+    "shapes3d": shapes3d,
+    "smallnorb": smallnorb,
+    "toy_contrast": toy_contrast,
+}
+GRIDS: dict[str, Callable[..., FactorGrid]] = {
+    "cars3d": cars3d_grid,
+    "chairs3d": chairs3d_grid,
+    "dsprites": dsprites_grid,
+    "dsprites_redrawn": dsprites_redrawn_grid,
+    "mpi3d": mpi3d_grid,
+    "shapes3d": shapes3d_grid,
+    "smallnorb": smallnorb_grid,
+}

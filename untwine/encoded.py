@@ -1,0 +1,202 @@
+"""Samples with their codes: which rows, labels and factors a score is about, and what is missing for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untwine.latents import Latents
+from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS
+from untwine.metrics.held_out import Split
+from untwine.metrics.rows import factor_mask, labelled_rows, target_rows
+from untwine.samples import Samples
+
+Array = NDArray[Any]
+
+# To SAP, whole numbers of at most so many values are classes, and all other factors lie on a scale.
+CLASSES = 20
+# To the other scores of single latents, a factor has classes where it has at most so many values, with so many rows each.
+LEVELS, ROWS_EACH = 100, 10
+
+NEEDS = {
+    **dict.fromkeys(("probe", "per_class", "clustering", "agreement"), ("labels",)),
+    **dict.fromkeys(("factors", "regression", "per_factor"), ("factors",)),
+    **dict.fromkeys(("sap", "mig", "explicitness"), ("a factor",)),
+    **dict.fromkeys(("dci", "modularity", "z_diff", "factor_vae_score"), ("two factors",)),
+    "attributes": ("attributes",),
+    "swap": ("two parts", "labels"),
+    "leakage": ("two parts", "leaks"),
+    "groups": ("groups",),
+    "w2": ("common", "groups"),
+}
+
+
+class Fitted(Protocol):
+    """What is asked of a method here: that it was fitted, encodes and decodes."""
+
+    def encode(self, x: Array, /) -> Latents:
+        """Return the codes of rows."""
+
+    def decode(self, latents: Latents, /) -> Array:
+        """Return the rows of codes."""
+
+
+class Encoded(NamedTuple):
+    """Samples with their codes, how many resamples an interval takes, and other samples to fit classifiers on, if any."""
+
+    method: Fitted
+    samples: Samples
+    latents: Latents
+    seeds: int
+    train: Encoded | None = None
+
+    @property
+    def target(self) -> Array:
+        """The mask of target rows: all, where there are no groups."""
+        return target_rows(self.samples.groups, len(self.samples))
+
+    def labelled_rows(self) -> Array:
+        """Return the indices of targets with a known label, of classes with a row for every fold."""
+        return labelled_rows(self.samples.labels, self.target, FOLDS)
+
+    def labelled(self) -> tuple[Latents, Array]:
+        """Return codes and labels of the targets with a known label, of classes with a row for every fold."""
+        rows = self.labelled_rows()
+        return self.latents.take(rows), self.labels_of(rows)
+
+    def labels_of(self, rows: Array) -> Array:
+        """Return the labels of rows; no row has one where the samples have none."""
+        return rows if self.samples.labels is None else self.samples.labels[rows]
+
+    def columns(self, salient: bool) -> Array:
+        """Return the indices of the factors that can be scored: those named "salient ...", or all the others."""
+        return factor_mask(self.samples.factors, self.samples.factor_names, self.target, 2 * FOLDS, salient)
+
+    def factors(self, salient: bool, columns: Array | None = None) -> tuple[Latents, Array]:
+        """Return codes and factors of the targets: the factors named "salient ...", or all the others, or given columns."""
+        columns = self.columns(salient) if columns is None else columns
+        return self.latents.take(self.target), self.factors_of(np.flatnonzero(self.target), columns)
+
+    def factors_of(self, rows: Array, columns: Array) -> Array:
+        """Return the given factors of rows; there are none where the samples have none."""
+        return np.empty((len(rows), 0)) if self.samples.factors is None else self.samples.factors[np.ix_(rows, columns)]
+
+    def joined(self, part: Callable[[Encoded], tuple[Latents, Array]]) -> tuple[Mapping[str, Array], Array, Split | None]:
+        """Return codes and truths of the rows to fit on, if there are any, and of the scored ones; and which is which."""
+        codes, truth = part(self)
+        if self.train is None:
+            return codes, truth, None
+        others, known = part(self.train)
+        blocks = {block: np.concatenate([others[block], codes[block]]) for block in codes}
+        a, b = len(known), len(known) + len(truth)
+        return blocks, np.concatenate([known, truth]), (np.arange(a), np.arange(a, b))
+
+    def truths(self, lines: bool = False) -> Iterator[tuple[str, Array, Array, list[bool]]]:
+        """Yield each block with its codes, the factors that it should hold, and which lie on a scale; of rows known whole.
+
+        With `lines` only whole numbers of few values are classes; otherwise all factors whose values come many times.
+        """
+        for block, codes in self.latents.items():
+            kinds = [salient for salient in (False, True) if block not in (WITHOUT_CLASS if salient else WITHOUT_FACTORS)]
+            table = np.hstack([self.factors(salient)[1] for salient in kinds])
+            known = ~np.isnan(table).any(axis=1)
+            columns = table[known]
+            # A factor that hardly varies would not vary at all in some half of the rows.
+            often = [bool(len(y)) and len(y) - np.unique(y, return_counts=True)[1].max() >= 2 * FOLDS for y in columns.T]
+            columns = columns[:, often]
+            if columns.size:
+                yield (
+                    block,
+                    codes[self.target][known],
+                    columns,
+                    [not (_is_class(y) if lines else _has_levels(y)) for y in columns.T],
+                )
+
+    def swapped_part(self) -> str | None:
+        """Return the block that a swap exchanges, if there is another that stays."""
+        there = [block for block in WITHOUT_FACTORS if block in self.latents]
+        return there[0] if there and any(block in self.latents for block in WITHOUT_CLASS) else None
+
+    def lacks(self, metric: str) -> str:
+        """Return what the metric needs and does not find here, and what to do; nothing if all is there."""
+        return next((sentence for need in NEEDS.get(metric, ()) if (sentence := self._missing(need))), "")
+
+    def _missing(self, need: str) -> str:
+        checks: dict[str, tuple[Callable[[], bool], str]] = {
+            "labels": (
+                lambda: len(np.unique(self.labels_of(self.labelled_rows()))) > 1,
+                f"at least 2 classes of {FOLDS} labelled target rows each, but there are none; pass samples with labels",
+            ),
+            "factors": (
+                lambda: any(len(self.columns(salient)) for salient in (False, True)),
+                f"a factor that varies over {2 * FOLDS} known target rows, but there is none; pass samples with factors",
+            ),
+            "a factor": (
+                lambda: any(True for _ in self.truths()),
+                "a factor that a part should hold, varying over target rows, but there is none; pass samples with factors",
+            ),
+            "two factors": (
+                lambda: any(y.shape[1] > 1 for _, _, y, _ in self.truths()),
+                "two factors that a part should hold, varying over target rows, but there are fewer; pass samples with factors",
+            ),
+            "attributes": (
+                lambda: any(bool(binary(y).any()) for _, _, y, _ in self.truths()),
+                "a factor of 0 and 1 that a part should hold, but there is none; pass samples with such factors",
+            ),
+            "two parts": (
+                lambda: self.swapped_part() is not None,
+                f"two parts, as common and salient, but the method has {', '.join(self.latents)}; evaluate another method",
+            ),
+            "leaks": (
+                lambda: any(True for _ in self.leaks()),
+                "labels, factors or groups that could leak, but there are none; pass samples with some",
+            ),
+            "common": (
+                lambda: "common" in self.latents,
+                f"a block 'common', but the method has {', '.join(self.latents)}; evaluate a contrastive method",
+            ),
+            "groups": (
+                lambda: 2 <= int(self.target.sum()) <= len(self.samples) - 2,
+                "2 rows of target and of background, but there are fewer; pass Samples.contrast(target=..., background=...)",
+            ),
+        }
+        there, sentence = checks[need]
+        return "" if there() else sentence
+
+    def leaks(self) -> Iterator[tuple[str, Array, Array, Array]]:
+        """Yield what may leak: a score's name, codes of the part that should not know it and of its own, and the truth."""
+        own, other = self.swapped_part(), next((block for block in WITHOUT_CLASS if block in self.latents), None)
+        if own is None or other is None:
+            return
+        codes, labels = self.labelled()
+        if len(np.unique(labels)) > 1:
+            yield f"leakage.{other}", codes[other], codes[own], labels
+        elif len(self.columns(salient=True)):
+            codes, truth = self.factors(salient=True)
+            yield f"leakage.{other}", codes[other], codes[own], truth
+        if len(self.columns(salient=False)):
+            codes, truth = self.factors(salient=False)
+            yield f"leakage.{own}", codes[own], codes[other], truth
+        sides = [np.flatnonzero(self.target == side) for side in (False, True)]
+        if (fewest := min(map(len, sides))) >= 2 * FOLDS:
+            # As many of each, so that guessing is right half the time.
+            rng = np.random.default_rng(0)
+            rows = np.sort(np.concatenate([rng.permutation(side)[:fewest] for side in sides]))
+            codes = self.latents.take(rows)
+            yield f"leakage_group.{other}", codes[other], codes[own], self.target[rows].astype(int)
+
+
+def binary(columns: Array) -> Array:
+    """Return which columns hold both 0 and 1 and nothing else."""
+    return np.asarray(np.isin(columns, (0, 1)).all(axis=0) & (np.ptp(columns, axis=0) > 0))
+
+
+def _is_class(y: Array) -> bool:
+    return bool(np.equal(y, np.round(y)).all()) and len(np.unique(y)) <= CLASSES
+
+
+def _has_levels(y: Array) -> bool:
+    return len(np.unique(y)) <= min(LEVELS, len(y) // ROWS_EACH)

@@ -1,0 +1,176 @@
+r"""sRb-VAE: Ruiz et al., *Learning Disentangled Representations with Reference-Based VAEs*, 2018 (paper 001).
+
+The symmetric divergence (Eq. 4) $KL(q \| p) + KL(p \| q)$ of the encoded $q = q(z|x) q(e|x) p(x)$ and the generated
+$p = p(x|z, e) p(z) p(e)$, by two discriminators that estimate their log ratios (Eq. 7):
+
+$$d_u(x, z, e) = \log \frac{q(z|x) q(e|x) p^u(x)}{p(x|z, e) p(z) p(e)}, \quad
+  d_r(x, z) = \log \frac{q(z|x) p^r(x)}{p(x|z, e^r) p(z)}$$
+$$\min_{\theta, \psi, e^r} E_q[d_u] - E_p[d_u] + E_q[d_r] - E_p[d_r] \quad \text{(Eq. 8)}$$
+$$ - E_q[\log p(x|z, e) + \log p(x^r|z^r, e^r)]
+   - E_p[\log q(\hat z|\hat x) + \log q(\hat e|\hat x) + \log q(\hat z^r|\hat x^r)] \quad \text{(Eq. 10)}$$
+$$\max_d E_q[\log \sigma(d)] + E_p[\log (1 - \sigma(d))] \quad \text{for each discriminator (Algorithm 1)}$$
+
+Letters: u the target, r the background (the paper's unlabelled and reference rows); z common, e salient; e^r the learned
+reference vector, which every background is decoded with; a hat marks what was drawn from p. The encoder (psi) moves on E_q[d],
+the decoder with e^r (theta) on -E_p[d], both on Eq. 10, and each discriminator on its own; all four gradients are
+taken at the same parameters (Algorithm 1). Reductions: log-likelihoods are summed over dimensions, mean over the rows of
+their group; discriminators' terms are means.
+
+Deviations
+- Eq. 9 labels generated rows 1 and Algorithm 1 encoded ones: the latter makes d the log ratio of Eq. 7, and is taken.
+- Eq. 10 stands in the paper as log-likelihoods that are minimised: they are subtracted here.
+- Inputs of the discriminators' joint layers are dropped as whole blocks (the row's features, those of z, those of e), each with
+  probability 0.25 in each row; the paper does not say whether blocks or single numbers.
+- One encoder has both heads; the paper has one network for each part.
+- Vectors are drawn from p(x|z, e), pictures taken at its mean: at the paper's scale the noise is not seen, at a larger one
+  a discriminator would see nothing else.
+- Pictures are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
+- Vectors have a Gaussian likelihood with learned variance by default; log-variances are bounded.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from untwine.batches import Batch
+from untwine.entry import Needs
+from untwine.method import Trained
+from untwine.networks import choose
+from untwine.networks.autoencoder import HASTE, Autoencoder
+from untwine.networks.discriminator import Discriminator
+from untwine.networks.norm import statistics_kept
+from untwine.samples import Array
+from untwine.terms import adversarial, gaussian, likelihood
+from untwine.terms.density_ratio import discrimination
+from untwine.training import Move, Player, Stage
+
+BETAS = (0.5, 0.99)  # of Adam, as in the paper
+
+
+@dataclass(eq=False, kw_only=True)
+class SymmetricRbVAE(Trained):
+    """Common and salient parts of a target against a background, by a symmetric divergence and two discriminators.
+
+    Parameters
+    ----------
+    n_common, n_salient
+        The widths of the two parts; `n_salient="auto"` finds the second in the data.
+    dropped
+        How often each input of a discriminator's joint layers is dropped.
+    likelihood, scale
+        What is said of x given both parts: `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`. `auto`
+        is `gaussian_learned` for vectors and, as in the paper, `laplace` for pictures.
+    """
+
+    n_common: int = 8
+    n_salient: int | str = 8
+    dropped: float = 0.25
+    likelihood: str = "auto"
+    scale: float = 0.1
+    name: ClassVar[str] = "symmetric_rb_vae"
+    needs: ClassVar[Needs] = "groups"
+
+    @property
+    def blocks(self) -> dict[str, int]:
+        """Two blocks, common and salient."""
+        return {"common": self.n_common, "salient": self.chosen("n_salient")}
+
+    def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
+        """Return the autoencoder, the reference vector and the two discriminators."""
+        if not self.dropped < 1:
+            raise ValueError(f"dropped expected a probability below 1, but got {self.dropped}; the paper has 0.25.")
+        (common, salient), pair, asks = self.blocks.values(), choose(self.networks, shape), copy.copy(self)
+        if self.likelihood == "auto" and len(shape) == 3:
+            asks.likelihood = "laplace"
+        width = self.width or pair.width
+        return nn.ModuleDict(
+            {
+                "vae": Autoencoder(asks, shape, own),
+                "reference": nn.ParameterDict({"e": nn.Parameter(torch.zeros(salient))}),
+                "discriminator_target": Discriminator(pair, shape, width, (common, salient)),
+                "discriminator_background": Discriminator(pair, shape, width, (common,)),
+            }
+        )
+
+    def stages(self) -> Iterator[Stage]:
+        """Let all four players move in every step, which has both groups."""
+        nets = self.nets_
+        decoding = [p for name, p in nets["vae"].named_parameters() if not name.startswith("encoder.")]
+        players = {
+            "encoder": Player(nets["vae"].encoder, self.lr, BETAS),
+            "decoder": Player([*decoding, nets["reference"]], self.lr, BETAS),
+        }
+        for name in ("discriminator_target", "discriminator_background"):
+            players[name] = Player(nets[name], self.lr, BETAS)
+        yield Stage("training", self.epochs, players, self.step, self.batch, batches="groups")
+
+    def step(self, batch: Batch, t: int) -> Generator[Move]:
+        """Take all four gradients of Algorithm 1, then all four steps."""
+        nets, (common, salient) = self.nets_["vae"], self.blocks.values()
+        x = batch.x
+        z, e = (gaussian.sample(mu, logvar, batch.noise(mu.shape[1])) for mu, logvar in nets.encode(x).values())
+        e = self._with_reference(batch, e)
+        z_hat, e_hat = batch.noise(common), self._with_reference(batch, batch.noise(salient))
+        with statistics_kept(nets):  # running statistics are those of real rows
+            x_hat = drawn(nets, batch, z_hat, e_hat)
+            q_z, q_e = nets.encode(x_hat).values()
+        (d_u, d_r), (d_u_hat, d_r_hat) = self._log_ratios(batch, (x, z, e), (x_hat, z_hat, e_hat))
+        (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split, (e_hat, *q_e))
+        # Both groups are equally many, so the sum of their two means is twice the mean over all rows.
+        likelihoods = {
+            "reconstruction": 2 * nets.reconstruction(x, z, e),
+            "codes": 2 * likelihood.gaussian_learned(z_hat, *q_z) + likelihood.gaussian_learned(e_u, mu_u, logvar_u),
+        }
+        yield [
+            ("encoder", {"target": d_u.mean(), "background": d_r.mean(), **likelihoods}),
+            ("decoder", {"target": -d_u_hat.mean(), "background": -d_r_hat.mean(), **likelihoods}),
+            ("discriminator_target", {"discrimination": discrimination(d_u, d_u_hat)}),
+            ("discriminator_background", {"discrimination": discrimination(d_r, d_r_hat)}),
+        ]
+
+    def _with_reference(self, batch: Batch, e: Tensor) -> Tensor:
+        """Return salient codes in which every background has the reference vector."""
+        target, _ = batch.split(e)
+        return torch.cat([target, self.nets_["reference"]["e"].expand_as(target)])
+
+    def _log_ratios(
+        self, batch: Batch, encoded: tuple[Tensor, ...], generated: tuple[Tensor, ...]
+    ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """Return (d_u, d_r) of encoded and of generated rows with their codes."""
+        both = []
+        for rows in (encoded, generated):
+            kept = adversarial.kept(batch.noise(len(rows)), self.dropped)
+            (x_u, x_r), (z_u, z_r), (e_u, _), (kept_u, kept_r) = map(batch.split, (*rows, kept))
+            d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, kept=kept_u)
+            d_r = self.nets_["discriminator_background"](x_r, z_r, kept=kept_r[:, :2])
+            both.append((d_u, d_r))
+        return both[0], both[1]
+
+    def codes(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the means of q(z|x) and q(e|x)."""
+        return {name: code.mu for name, code in self.nets_["vae"].encode(x).items()}
+
+    def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
+        """Return the mean of p(x|z, e)."""
+        return self.nets_["vae"].mean(codes["common"], codes["salient"])  # type: ignore[no-any-return]
+
+    def neutral(self) -> dict[str, Array]:
+        """Return the reference vector: the salient part of every background."""
+        return {"salient": self.nets_["reference"]["e"].detach().float().cpu().numpy()}
+
+
+def drawn(nets: Autoencoder, batch: Batch, *codes: Tensor) -> Tensor:
+    """Return rows generated from codes: vectors drawn from p(x|z, e), pictures at its mean."""
+    mean = nets.mean(*codes)
+    if len(nets.shape) == 3:
+        return mean
+    noise = batch.noise(*nets.shape)
+    if nets.kind == "gaussian_learned":
+        return gaussian.sample(mean, gaussian.bounded(HASTE * nets.noise), noise)
+    return mean + nets.scale * (adversarial.laplace(noise) if nets.kind == "laplace" else noise)

@@ -1,0 +1,56 @@
+"""What tells the parts of a contrastive method apart, scored: value, 95 % interval, and which direction is good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untwine.metrics.agreement import agreement
+from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS, Blocks, Measured
+from untwine.metrics.groups import groups
+from untwine.metrics.intervals import halves, over_folds, over_halves
+from untwine.metrics.leakage import leakage
+from untwine.metrics.swap import Swap
+
+Array = NDArray[Any]
+
+
+def agreed(blocks: Blocks, labels: Array, seeds: int) -> Iterator[Measured]:
+    """Yield the adjusted Rand index and the normalised mutual information of k-means for each block, intervals over halves."""
+    for block, codes in blocks.items():
+        found, direction = agreement(codes, labels), "lower" if block in WITHOUT_CLASS else "higher"
+        parts = [agreement(codes[half], labels[half], seed) for seed, half in enumerate(halves(labels, seeds))]
+        interval = over_halves(found.ari, [part.ari for part in parts], (-0.5, 1))
+        yield Measured(f"ari.{block}", found.ari, interval, found.n, direction)
+        interval = over_halves(found.nmi, [part.nmi for part in parts], (0, 1))
+        yield Measured(f"nmi.{block}", found.nmi, interval, found.n, direction)
+
+
+def grouped(blocks: Blocks, target: Array, seeds: int) -> Iterator[Measured]:
+    """Yield the silhouette of target against background for each block, with its interval over halves."""
+    for block, codes in blocks.items():
+        found = groups(codes[target], codes[~target], repeats=seeds)
+        direction = "lower" if block in WITHOUT_CLASS else "higher" if block in WITHOUT_FACTORS else "info"
+        # Two or three rows have no halves: repeated, the value gives the interval of zero width that a known number has.
+        interval = over_halves(found.silhouette, found.halves or (found.silhouette,) * 2, (-1, 1))
+        yield Measured(f"group_silhouette.{block}", found.silhouette, interval, 2 * found.n, direction)
+
+
+def leaked(leaks: Iterator[tuple[str, Array, Array, Array]]) -> Iterator[Measured]:
+    """Yield how much leaks into each part that should not know, with its interval over folds."""
+    for name, other, own, truth in leaks:
+        found = leakage(other, own, truth, FOLDS)
+        yield Measured(name, found.leakage, over_folds(found.leakage, found.folds, (0, 1)), found.n, "lower")
+
+
+def swapped(name: str, found: Swap) -> Iterator[Measured]:
+    """Yield the score of swapped rows and that of real ones, with intervals over parts of the rows."""
+    yield Measured(f"{name}.x", found.value, _over(found.value, found.folds), found.n, "higher")
+    yield Measured(f"{name}_ceiling.x", found.ceiling, _over(found.ceiling, found.ceiling_folds), found.n, "info")
+
+
+def _over(value: float, folds: tuple[float, ...]) -> tuple[float, float]:
+    return over_folds(value, np.resize(folds, max(2, len(folds))).tolist() if folds else [value] * 2, (0, 1))

@@ -1,0 +1,142 @@
+"""Separated attribute predictability: whether each factor is predicted by one latent better than by any other."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from untwine.metrics.checks import centred, code_rows
+from untwine.metrics.held_out import Split, random_folds, split_rows
+from untwine.metrics.threads import one_thread
+from untwine.metrics.thresholds import balanced_accuracies
+from untwine.metrics.truths import DEAD, Continuous, gaps, live, truth_columns, varying
+
+Array = NDArray[Any]
+
+
+class SAP(NamedTuple):
+    """What `sap` found.
+
+    Attributes
+    ----------
+    sap
+        The score, in [0, 1].
+    per_factor
+        The gap of each factor; 0 for one that does not vary.
+    matrix
+        The score of each latent, or group of latents, for each factor.
+    members
+        The group of each latent, from 0; latents are their own groups unless `correlated` is given.
+    """
+
+    sap: float
+    per_factor: tuple[float, ...]
+    matrix: Array
+    members: Array
+
+
+def sap(
+    codes: ArrayLike,
+    factors: ArrayLike,
+    continuous: Continuous = None,
+    classifier: Literal["thresholds", "svm"] = "thresholds",
+    correlated: float | None = None,
+    dead: float = DEAD,
+    split: Split | None = None,
+    seed: int = 0,
+) -> SAP:
+    """Return the SAP score of codes (n, d) for factors (n, k) (paper 002, section 3).
+
+    S_ij says how well latent i alone predicts factor j: for a continuous factor R2 of a line, for a class the best
+    **balanced** accuracy that thresholds on the latent reach on these very rows (one fewer than there are classes). The
+    score is the mean over factors of the gap between the two largest S_ij. In [0, 1], higher is better: 0 means that the best
+    two latents predict alike (duplicated, rotated or constant codes); 1 that one latent predicts a factor perfectly and no
+    other is alive, or predicts any of it. For k classes thresholds on live noise already reach a little more than 1/k, so
+    classes then stay below (k - 1) / k. Order, sign and scale of latents do not matter, but for what counts as dead. A
+    latent that captures two factors is not punished.
+
+    Parameters
+    ----------
+    continuous
+        Integer factors are classes and floats are continuous, unless a bool says otherwise, one for all or for each.
+    classifier
+        "svm" takes for classes the plain accuracy of a linear SVM (C = 0.01, classes weighted equally) on held-out rows, as
+        the best-known library does, and the lines of continuous factors from the training rows; not the paper's definition.
+    correlated
+        Latents whose absolute correlation exceeds this form one group, which counts as one: R2 of a linear regression on all
+        of its latents, and for classes the best latent of it.
+    dead
+        Latents with less than this share of the largest deviation are inactive and score 0.
+    split
+        For the SVM, two sets of rows (train, test); a random third is held out by `seed` where it is not given.
+
+    Version 1: thresholds exact, intervals may repeat a class; a factor that never varies is left out of the mean.
+    """
+    codes = code_rows(codes)
+    columns, scale = truth_columns(factors, len(codes), continuous)
+    varies = varying(columns, "sap")
+    alive = live(codes, dead)
+    fit = test = np.arange(len(codes))
+    if classifier == "svm":
+        fit, test = split_rows(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed)[0]
+    elif classifier != "thresholds" or split is not None:
+        raise ValueError(f"sap expected classifier 'thresholds', or 'svm' with or without split, but got {classifier!r}.")
+    members = _groups(codes[fit], alive, correlated)
+    matrix = np.zeros((codes.shape[1], columns.shape[1]))
+    lines, classes = np.flatnonzero(varies & scale), np.flatnonzero(varies & ~np.array(scale))
+    matrix[:, lines] = _r2(codes[fit], columns[fit][:, lines])
+    if classifier == "svm":
+        matrix[:, classes] = _svm(codes, columns[:, classes].astype(int), alive, fit, test)
+    else:
+        matrix[:, classes] = balanced_accuracies(codes, columns[:, classes].astype(int))
+    matrix[~alive] = 0.0
+    if correlated is not None:
+        matrix = np.stack([matrix[members == g].max(axis=0) for g in range(members.max() + 1)])
+        for g in np.flatnonzero(np.bincount(members) > 1):
+            matrix[g, lines] = _joint_r2(codes[fit][:, members == g], columns[fit][:, lines])
+    per_factor = np.where(varies, gaps(matrix), 0.0)
+    return SAP(float(per_factor[varies].mean()), tuple(per_factor.tolist()), matrix, members)
+
+
+def _r2(codes: Array, factors: Array) -> Array:
+    """Return the R2 (d, k) of a line from each latent to each factor: their squared correlation."""
+    z, y = centred(codes), centred(factors)
+    shared = (z.T @ y) ** 2
+    scale = np.outer((z**2).sum(0), (y**2).sum(0))
+    return np.asarray(np.divide(shared, scale, out=np.zeros(shared.shape), where=scale > 0))
+
+
+def _joint_r2(codes: Array, factors: Array) -> Array:
+    z, y = centred(codes), centred(factors)
+    rest = y - z @ np.linalg.lstsq(z, y, rcond=1e-10)[0]
+    return np.asarray(1.0 - (rest**2).sum(0) / (y**2).sum(0))
+
+
+def _groups(codes: Array, alive: Array, correlated: float | None) -> Array:
+    """Return the group of each latent: those that are joined by a chain of correlations above the bound."""
+    from scipy.sparse.csgraph import connected_components
+
+    d = codes.shape[1]
+    if correlated is None:
+        return np.arange(d)
+    if not 0 < correlated < 1:
+        raise ValueError(f"correlated expected a correlation between 0 and 1, but got {correlated}.")
+    near = _r2(codes, codes) > correlated**2
+    near &= np.outer(alive, alive)
+    return np.asarray(connected_components(near, directed=False)[1])
+
+
+def _svm(codes: Array, classes: Array, alive: Array, fit: Array, test: Array) -> Array:
+    from sklearn.svm import LinearSVC
+
+    scores = np.zeros((codes.shape[1], classes.shape[1]))
+    with one_thread():
+        for i in np.flatnonzero(alive):
+            for j, y in enumerate(classes.T):
+                if len(np.unique(y[fit])) < 2:
+                    raise ValueError("sap expected every factor to vary in the training rows, but one does not; split others.")
+                model = LinearSVC(C=0.01, class_weight="balanced", dual=False).fit(codes[fit, i : i + 1], y[fit])
+                scores[i, j] = model.score(codes[test, i : i + 1], y[test])
+    return scores

@@ -1,0 +1,75 @@
+"""Networks of paper 001 for pictures of every size from 8 to 128: pixel norm, average pooling, nearest up-sampling.
+
+The building blocks are those of Karras et al., *Progressive Growing of GANs*, 2018. The paper's own pictures are 64 and 96
+pixels wide, in [-1, 1] behind a hyperbolic tangent; its widths stand in a figure only. Pictures are in [0, 1] here: the
+encoder maps them to [-1, 1], and the decoder gives 2 u, for sigmoid(2 u) = (tanh(u) + 1) / 2.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from untwine.networks.conv import channels, halvings
+
+EPSILON = 1e-8
+
+
+class PixelNorm(nn.Module):
+    r"""Divide each pixel's channels by their root mean square: $a_c / \sqrt{\tfrac1C \sum_j a_j^2 + 10^{-8}}$."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise (n, C, H, W) over C."""
+        return x * torch.rsqrt(x.square().mean(1, keepdim=True) + EPSILON)
+
+
+def convolution(before: int, after: int, norm: bool) -> list[nn.Module]:
+    """Return a 3 x 3 convolution that keeps the size, LeakyReLU, and pixel norm where asked."""
+    return [nn.Conv2d(before, after, 3, padding=1), nn.LeakyReLU(0.2), *([PixelNorm()] if norm else [])]
+
+
+class KarrasEncoder(nn.Module):
+    """At each size a convolution, then average pooling, down to a side of at most 4; then one linear layer.
+
+    Without `norm` it is the trunk of the discriminators, which the paper does not normalise.
+    """
+
+    def __init__(self, shape: tuple[int, ...], out: int, width: int, norm: bool = True) -> None:
+        super().__init__()
+        sizes = halvings(*shape[1:])
+        widths = [shape[0], *channels(width, len(sizes))]
+        parts: list[nn.Module] = []
+        for number, (before, after) in enumerate(pairwise(widths)):
+            # An odd side keeps its last row or column: the window at the border has fewer pixels to take the mean of.
+            parts += [nn.AvgPool2d(2, ceil_mode=True)] if number else []
+            parts += convolution(before, after, norm)
+        self.convolutions = nn.Sequential(*parts)
+        self.linear = nn.Linear(widths[-1] * sizes[-1][0] * sizes[-1][1], out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (n, C, H, W) to (n, out)."""
+        return self.linear(self.convolutions(2 * x - 1).flatten(1))  # type: ignore[no-any-return]
+
+
+class KarrasDecoder(nn.Module):
+    """The encoder's mirror: one linear layer, then at each size a convolution and nearest up-sampling; last a 1 x 1 one."""
+
+    def __init__(self, codes: int, shape: tuple[int, ...], width: int) -> None:
+        super().__init__()
+        self.sizes = halvings(*shape[1:])[::-1]
+        widths = channels(width, len(self.sizes))[::-1]
+        self.start = (widths[0], *self.sizes[0])
+        self.linear = nn.Linear(codes, widths[0] * self.sizes[0][0] * self.sizes[0][1])
+        self.first = nn.Sequential(nn.LeakyReLU(0.2), PixelNorm())
+        self.steps = nn.ModuleList(nn.Sequential(*convolution(a, b, True)) for a, b in pairwise([widths[0], *widths]))
+        self.last = nn.Conv2d(widths[-1], shape[0], 1)
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Map (n, codes) to (n, C, H, W)."""
+        x = self.first(self.linear(z).view(-1, *self.start))
+        for step, size in zip(self.steps, self.sizes, strict=True):
+            x = step(functional.interpolate(x, size=size))
+        return 2 * self.last(x)  # type: ignore[no-any-return]

@@ -1,0 +1,86 @@
+"""The figures of a study: how scores went while training, and how they depend on a field that was swept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untwine.plots.ink import CLASSES, INK, RULE, open_frame, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+
+MARKERS = "osD^vPX"
+COLUMNS = 2
+
+
+class Line(NamedTuple):
+    """One line: places (k,) along x, and for each seed the values (seeds, k) there."""
+
+    x: Array
+    y: Array
+
+
+class Panel(NamedTuple):
+    """One panel: its title, the names of both axes, and a line for each name; `even` spaces the places of x evenly."""
+
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, Line]
+    even: bool = False
+
+
+def study_figure(panels: Sequence[Panel]) -> Figure:
+    """Draw panels of lines: each the mean over seeds, in a band from the lowest to the highest.
+
+    Parameters
+    ----------
+    panels
+        What to draw; those of a study come from `Study.panels`.
+    """
+    from matplotlib.figure import Figure
+
+    known = [panel for panel in panels if panel.lines]
+    if not known:
+        raise ValueError("study_figure expected at least one line to draw, but got none; run the study first.")
+    columns = min(COLUMNS, len(known))
+    rows = -(-len(known) // columns)
+    figure = Figure(figsize=(5.2 * columns, 3.6 * rows), layout="constrained")
+    names = list(dict.fromkeys(name for panel in known for name in panel.lines))  # a name has one look in all panels
+    for number, panel in enumerate(known):
+        _draw(figure.add_subplot(rows, columns, number + 1), panel, names)
+    return figure
+
+
+def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    open_frame(axes)
+    places = np.unique(np.concatenate([line.x for line in panel.lines.values()]))
+    for name, (x, y) in panel.lines.items():
+        where = np.searchsorted(places, x) if panel.even else x
+        number = names.index(name)
+        colour, marker = CLASSES[number % len(CLASSES)], MARKERS[number % len(MARKERS)]
+        axes.plot(where, y.mean(0), color=colour, marker=marker, markersize=4.5, linewidth=1.7, label=plain(name))
+        axes.fill_between(where, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
+    if panel.even:
+        axes.set_xticks(range(len(places)), [f"{place:g}" for place in places])
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    lowest, highest = (f([f(line.y) for line in panel.lines.values()]) for f in (np.min, np.max))
+    if 0 < 30 * lowest < highest:
+        axes.set_yscale("log")
+    elif lowest >= 0:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(plain(panel.x), fontsize=10)
+    axes.set_ylabel(plain(panel.y), fontsize=10)
+    axes.set_title(plain(panel.title, 60), fontsize=11, color=INK, loc="left")
+    axes.grid(axis="y", color=RULE, linewidth=0.5, alpha=0.6)
+    axes.legend(frameon=False, fontsize=9, labelcolor=INK)
