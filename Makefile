@@ -5,6 +5,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PYTHONHASHSEED = 0
 # Threads that wait for long should sleep: where others use the machine too, spinning ones slow it down many times over.
 demo test soak: export GOMP_SPINCOUNT = 10000
+# The tests run in as many workers as there are cores; each takes one.
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
 
 .PHONY: demo test check lint types soak bench clean help
 
