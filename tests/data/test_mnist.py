@@ -22,7 +22,7 @@ def test_idx_files_round_trip(tmp_path):
         (b"\0\0\x08\x01\0\0\0\x05abc", "expected 13 bytes by its own header, but has 11"),
         (b"\0\0\x08\x03\0\0", "by its own header, but has 6"),
         (b"\0\0\x08\x01\0\0\0\x02abc", "expected 10 bytes by its own header, but has 11"),
-        (gzip.compress(b"\0\0\x08\x01\0\0\0\x01a")[:-6], "gzipped IDX file, but it is damaged"),
+        (gzip.compress(b"\0\0\x08\x01\0\0\0\x01a", mtime=0)[:-6], "gzipped IDX file, but it is damaged"),
     ],
 )
 def test_a_bad_idx_file_gets_its_sentence(tmp_path, content, sentence):
