@@ -34,7 +34,8 @@ types: .venv/ready-dev
 	$(BIN)/mypy
 
 soak: .venv/ready-dev
-	$(BIN)/python -m pytest -m soak
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak and not timed" -n auto --dist worksteal
+	$(BIN)/python -m pytest -m "soak and timed"
 
 bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks

@@ -46,6 +46,7 @@ def test_every_contrastive_method_recovers_the_salient_subspace_with_its_default
 
 
 @pytest.mark.soak
+@pytest.mark.timed
 def test_the_demo_takes_digits_off_grass(tmp_path):
     # In a process of its own, as a user runs it: with all threads, which the tests do without.
     command = [sys.executable, "-m", "untwine", "demo", "--out", str(tmp_path / "demo"), "--quiet"]

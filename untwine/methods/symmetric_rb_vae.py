@@ -33,7 +33,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -42,7 +42,7 @@ from untwine.batches import Batch
 from untwine.entry import Needs
 from untwine.method import Trained
 from untwine.networks import choose
-from untwine.networks.autoencoder import HASTE, Autoencoder
+from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator
 from untwine.networks.norm import statistics_kept
 from untwine.samples import Array
@@ -51,6 +51,16 @@ from untwine.terms.density_ratio import discrimination
 from untwine.training import Move, Player, Stage
 
 BETAS = (0.5, 0.99)  # of Adam, as in the paper
+PAPER = {
+    "n_common": 32,
+    "n_salient": 32,
+    "likelihood": "laplace",
+    "scale": 0.005,
+    "batch": 36,
+    "lr": 1e-4,
+    "networks": "karras",
+    "width": 32,
+}
 
 
 @dataclass(eq=False, kw_only=True)
@@ -75,6 +85,10 @@ class SymmetricRbVAE(Trained):
     scale: float = 0.1
     name: ClassVar[str] = "symmetric_rb_vae"
     needs: ClassVar[Needs] = "groups"
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "digit_style": {**PAPER, "epochs": 30},
+        "affectnet": {**PAPER, "epochs": 20},
+    }
 
     @property
     def blocks(self) -> dict[str, int]:
@@ -118,7 +132,7 @@ class SymmetricRbVAE(Trained):
         e = self._with_reference(batch, e)
         z_hat, e_hat = batch.noise(common), self._with_reference(batch, batch.noise(salient))
         with statistics_kept(nets):  # running statistics are those of real rows
-            x_hat = drawn(nets, batch, z_hat, e_hat)
+            x_hat = nets.drawn(batch.noise, z_hat, e_hat)
             q_z, q_e = nets.encode(x_hat).values()
         (d_u, d_r), (d_u_hat, d_r_hat) = self._log_ratios(batch, (x, z, e), (x_hat, z_hat, e_hat))
         (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split, (e_hat, *q_e))
@@ -163,14 +177,3 @@ class SymmetricRbVAE(Trained):
     def neutral(self) -> dict[str, Array]:
         """Return the reference vector: the salient part of every background."""
         return {"salient": self.nets_["reference"]["e"].detach().float().cpu().numpy()}
-
-
-def drawn(nets: Autoencoder, batch: Batch, *codes: Tensor) -> Tensor:
-    """Return rows generated from codes: vectors drawn from p(x|z, e), pictures at its mean."""
-    mean = nets.mean(*codes)
-    if len(nets.shape) == 3:
-        return mean
-    noise = batch.noise(*nets.shape)
-    if nets.kind == "gaussian_learned":
-        return gaussian.sample(mean, gaussian.bounded(HASTE * nets.noise), noise)
-    return mean + nets.scale * (adversarial.laplace(noise) if nets.kind == "laplace" else noise)

@@ -31,7 +31,6 @@ from torch import Tensor, nn
 
 from untwine.batches import Batch
 from untwine.method import Trained
-from untwine.methods.symmetric_rb_vae import drawn
 from untwine.networks import choose
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator
@@ -99,7 +98,7 @@ class SymmetricVAE(Trained):
         mu, logvar = nets.encode(x)["z"]
         z, z_hat = gaussian.sample(mu, logvar, batch.noise(self.n_latent)), batch.noise(self.n_latent)
         with statistics_kept(nets):  # running statistics are those of real rows
-            x_hat = drawn(nets, batch, z_hat)
+            x_hat = nets.drawn(batch.noise, z_hat)
             q_z = nets.encode(x_hat)["z"]
         kept, kept_hat = (adversarial.kept(batch.noise(2), self.dropped) for _ in range(2))
         yield (

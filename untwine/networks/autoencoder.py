@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from untwine.networks import choose
-from untwine.terms import gaussian, likelihood
+from untwine.terms import adversarial, gaussian, likelihood
 
 
 class Asks(Protocol):
@@ -106,6 +106,16 @@ class Autoencoder(nn.Module):
         """Return the mean of p(x | codes)."""
         output = self.output(*codes)
         return torch.sigmoid(output) if len(self.shape) == 3 else output
+
+    def drawn(self, noise: Callable[..., Tensor], *codes: Tensor) -> Tensor:
+        """Return rows generated from codes: vectors drawn from p(x | codes) with noise of a shape, pictures at its mean."""
+        mean = self.mean(*codes)
+        if len(self.shape) == 3:
+            return mean
+        epsilon = noise(*self.shape)
+        if self.kind == "gaussian_learned":
+            return gaussian.sample(mean, gaussian.bounded(HASTE * self.noise), epsilon)
+        return mean + self.scale * (adversarial.laplace(epsilon) if self.kind == "laplace" else epsilon)
 
     def reconstruction(self, x: Tensor, *codes: Tensor) -> Tensor:
         """Return -log p(x | codes), summed over features, mean over rows."""
