@@ -9,6 +9,8 @@ Laplace distribution with a fixed scale (Sec. 4.1). All is one player, for all m
 Reductions: likelihood and divergences are summed over dimensions, mean over the rows of their group.
 
 Deviations
+- The two divergences are weighted apart; the paper has 1 for both. Equal weights leave it open which part holds what is the
+  target's own; with a cheaper e it goes there.
 - One encoder has both heads; the paper has one network for each part.
 - Vectors have a Gaussian likelihood with learned variance by default, for which no scale must be known.
 - Pictures are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here. The default is larger: the less a pixel must
@@ -39,6 +41,7 @@ BETAS = (0.5, 0.99)  # of Adam, as in the paper
 PAPER = {
     "n_common": 32,
     "n_salient": 32,
+    "beta_salient": 1.0,
     "likelihood": "laplace",
     "scale": 0.005,
     "batch": 36,
@@ -56,6 +59,8 @@ class RbVAE(Trained):
     ----------
     n_common, n_salient
         The widths of the two parts; `n_salient="auto"` finds the second in the data.
+    beta_common, beta_salient
+        The weights of their divergences; the paper has 1 for both.
     likelihood, scale
         What is said of x given both parts: `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`. `auto`
         is `gaussian_learned` for vectors and, as in the paper, `laplace` for pictures.
@@ -63,6 +68,8 @@ class RbVAE(Trained):
 
     n_common: int = 8
     n_salient: int | str = 8
+    beta_common: float = 1.0
+    beta_salient: float = 0.2
     likelihood: str = "auto"
     scale: float = 0.1
     name: ClassVar[str] = "rb_vae"
@@ -101,8 +108,8 @@ class RbVAE(Trained):
         # Both groups are equally many, so the sum of their two means is twice the mean over all rows.
         terms = {
             "reconstruction": 2 * nets.reconstruction(x, z, e),
-            "kl_common": 2 * gaussian.kl(z_mu, z_logvar),
-            "kl_salient": gaussian.kl(mu_u, logvar_u),
+            "kl_common": self.beta_common * 2 * gaussian.kl(z_mu, z_logvar),
+            "kl_salient": self.beta_salient * gaussian.kl(mu_u, logvar_u),
         }
         yield "vae", terms
 

@@ -11,12 +11,14 @@ $$ - E_q[\log p(x|z, e) + \log p(x^r|z^r, e^r)]
 $$\max_d E_q[\log \sigma(d)] + E_p[\log (1 - \sigma(d))] \quad \text{for each discriminator (Algorithm 1)}$$
 
 Letters: u the target, r the background (the paper's unlabelled and reference rows); z common, e salient; e^r the learned
-reference vector, which every background is decoded with; a hat marks what was drawn from p. The encoder (psi) moves on E_q[d],
-the decoder with e^r (theta) on -E_p[d], both on Eq. 10, and each discriminator on its own; all four gradients are
-taken at the same parameters (Algorithm 1). Reductions: log-likelihoods are summed over dimensions, mean over the rows of
-their group; discriminators' terms are means.
+reference vector, which every background is decoded with; a hat marks what was drawn from p. E_q[d] depends on the encoder (psi)
+alone and E_p[d] on the decoder with e^r (theta) alone, so both move on one sum; each discriminator moves on its own loss, and
+all gradients are taken at the same parameters (Algorithm 1).
+Reductions: log-likelihoods are summed over dimensions, mean over the rows of their group; discriminators' terms are means.
 
 Deviations
+- `beta_common` adds KL(q(z|x) || p(z)) of both groups (0 is the paper). Nothing in Eqs. 8 and 10 says in which part the
+  target's own content goes: codes that share it between z and e are as good. A dear z leaves it to e.
 - Eq. 9 labels generated rows 1 and Algorithm 1 encoded ones: the latter makes d the log ratio of Eq. 7, and is taken.
 - Eq. 10 stands in the paper as log-likelihoods that are minimised: they are subtracted here.
 - Inputs of the discriminators' joint layers are dropped as whole blocks (the row's features, those of z, those of e), each with
@@ -54,6 +56,7 @@ BETAS = (0.5, 0.99)  # of Adam, as in the paper
 PAPER = {
     "n_common": 32,
     "n_salient": 32,
+    "beta_common": 0.0,
     "likelihood": "laplace",
     "scale": 0.005,
     "batch": 36,
@@ -71,6 +74,8 @@ class SymmetricRbVAE(Trained):
     ----------
     n_common, n_salient
         The widths of the two parts; `n_salient="auto"` finds the second in the data.
+    beta_common
+        The weight of a divergence that makes the common part dear, so that it holds only what the background needs too.
     dropped
         How often each input of a discriminator's joint layers is dropped.
     likelihood, scale
@@ -80,6 +85,7 @@ class SymmetricRbVAE(Trained):
 
     n_common: int = 8
     n_salient: int | str = 8
+    beta_common: float = 1.0
     dropped: float = 0.25
     likelihood: str = "auto"
     scale: float = 0.1
@@ -128,7 +134,8 @@ class SymmetricRbVAE(Trained):
         """Take all four gradients of Algorithm 1, then all four steps."""
         nets, (common, salient) = self.nets_["vae"], self.blocks.values()
         x = batch.x
-        z, e = (gaussian.sample(mu, logvar, batch.noise(mu.shape[1])) for mu, logvar in nets.encode(x).values())
+        inferred = nets.encode(x)
+        z, e = (gaussian.sample(mu, logvar, batch.noise(mu.shape[1])) for mu, logvar in inferred.values())
         e = self._with_reference(batch, e)
         z_hat, e_hat = batch.noise(common), self._with_reference(batch, batch.noise(salient))
         with statistics_kept(nets):  # running statistics are those of real rows
@@ -137,13 +144,18 @@ class SymmetricRbVAE(Trained):
         (d_u, d_r), (d_u_hat, d_r_hat) = self._log_ratios(batch, (x, z, e), (x_hat, z_hat, e_hat))
         (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split, (e_hat, *q_e))
         # Both groups are equally many, so the sum of their two means is twice the mean over all rows.
-        likelihoods = {
+        terms = {
+            "target_encoded": d_u.mean(),
+            "background_encoded": d_r.mean(),
+            "target_generated": -d_u_hat.mean(),
+            "background_generated": -d_r_hat.mean(),
             "reconstruction": 2 * nets.reconstruction(x, z, e),
             "codes": 2 * likelihood.gaussian_learned(z_hat, *q_z) + likelihood.gaussian_learned(e_u, mu_u, logvar_u),
         }
+        if self.beta_common:
+            terms["kl_common"] = self.beta_common * 2 * gaussian.kl(*inferred["common"])
         yield [
-            ("encoder", {"target": d_u.mean(), "background": d_r.mean(), **likelihoods}),
-            ("decoder", {"target": -d_u_hat.mean(), "background": -d_r_hat.mean(), **likelihoods}),
+            (("encoder", "decoder"), terms),
             ("discriminator_target", {"discrimination": discrimination(d_u, d_u_hat)}),
             ("discriminator_background", {"discrimination": discrimination(d_r, d_r_hat)}),
         ]
