@@ -35,7 +35,8 @@ from untwine.progress import bar
 from untwine.samples import Array
 
 Terms = Mapping[str, Tensor]
-Move = tuple[str | tuple[str, ...], Terms] | list[tuple[str, Terms]]
+Part = tuple[str | tuple[str, ...], Terms]
+Move = Part | list[Part]
 
 CHECKPOINT = "checkpoint.safetensors"
 JOINED = 4096  # gradients of fewer numbers are joined before their norm is taken
