@@ -66,7 +66,23 @@ def test_list_shows_what_one_can_set(capsys):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ((), ["list", "fit", "evaluate", "encode", "swap", "remove", "sample", "interpolate", "study", "report", "demo"]),
+        (
+            (),
+            [
+                "list",
+                "fit",
+                "evaluate",
+                "encode",
+                "swap",
+                "remove",
+                "sample",
+                "interpolate",
+                "traverse",
+                "study",
+                "report",
+                "demo",
+            ],
+        ),
         (
             ("fit",),
             ["--set", "--data", "--data-set", "--out", "--resume", "--overwrite", "--device", "torchrun", "untwine list"],
@@ -77,6 +93,7 @@ def test_list_shows_what_one_can_set(capsys):
         (("remove",), ["untwine remove runs/x", "background counterpart", "--overwrite", "--json"]),
         (("sample",), ["untwine sample runs/x", "--draw", "prior", "--n ", "one new part a column"]),
         (("interpolate",), ["untwine interpolate runs/x", "--steps", "all"]),
+        (("traverse",), ["untwine traverse runs/x", "--steps", "--latents", "middle 98 %"]),
         (("report",), ["HTML", "no network"]),
         (("list",), ["methods", "data", "metrics", "--json"]),
         (("demo",), ["report.html", "--out"]),

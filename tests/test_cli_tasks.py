@@ -1,4 +1,4 @@
-"""The commands swap, remove, sample and interpolate, held against the functions of Python."""
+"""The commands swap, remove, sample, interpolate and traverse, held against the functions of Python."""
 
 import json
 
@@ -235,3 +235,24 @@ def test_a_folder_of_pictures_gives_its_rows_in_order(inside):
         save(f"folder/{name}.png", read(name)[0])
     run("remove", "pictures", "folder", "--rows", 2, "--out", "out.npz")
     np.testing.assert_array_equal(arrays("out.npz")["x"], read("a", "b"))
+
+
+# traverse
+
+
+def test_traverse_moves_each_latent_through_the_range_of_the_test_targets(inside, capsys):
+    run("traverse", "pictures", "a.png", "--part", "common", "--steps", 3, "--out", "out.npz")
+    out, found = arrays("out.npz"), tasks.traverse(un.load_method("pictures"), read("a"), targets().x, "common", 3)
+    assert set(out) == {"x", "values", "latents", "change", "traversed"}
+    np.testing.assert_array_equal(out["traversed"], found.rows)
+    np.testing.assert_array_equal(out["latents"], found.latents)
+    assert capsys.readouterr().out == "3 latents of common x 3 steps, the one that changes most first: out.npz\n"
+
+
+def test_traverse_as_a_picture_and_on_vectors(inside, capsys):
+    run("traverse", "pictures", "--latents", 1, "--out", "out.png", "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert said == {"task": "traverse", "part": "salient", "shape": [1, 8, *SHAPE], "out": "out.png", "notes": []}
+    assert pixels("out.png").shape[1] > 8 * 100
+    run("traverse", "vectors", "--steps", 4, "--out", "out.csv")
+    assert un.data.read_samples("out.csv").x.shape == (8, 20)

@@ -5,6 +5,8 @@ from fitted_made import SIDE, Columns, Halves, Whole, pictures, vectors
 from untwine.gallery import gallery, save_gallery
 from untwine.samples import Samples
 
+NUMBERS = ("plane", "label", "group", "spread", "told", "factor", "walk_values", "walk_latents", "walk_change")
+
 
 @pytest.fixture(scope="module")
 def shown():
@@ -14,7 +16,7 @@ def shown():
 
 def test_gallery_shows_parts_apart(shown):
     _, g = shown
-    assert all(g[name].dtype == np.uint8 for name in g if not name.startswith(("plane", "label", "group")))
+    assert all(g[name].dtype == np.uint8 for name in g if not name.startswith(NUMBERS))
     assert np.array_equal(g["originals"], g["reconstructions"])
     assert np.array_equal(g["background_originals"], g["background_reconstructions"])
     assert not g["background_originals"][:, :, SIDE // 2 :].any()
@@ -95,6 +97,7 @@ def test_vectors_have_rows_and_planes_only():
     assert set(g) == {
         *("originals", "reconstructions", "plane_common", "plane_salient"),
         *("plane_labels", "plane_groups", "label_names", "group_names"),
+        *("spread_common", "spread_salient", "told_common", "told_salient", "factor_names"),
     }
     assert g["originals"].dtype == np.float32
     assert np.array_equal(g["originals"], g["reconstructions"])

@@ -13,6 +13,7 @@ import pytest
 
 import untwine as un
 from untwine.evaluate import evaluate
+from untwine.plots.studies import study_figure
 from untwine.study import cells as one_cell
 from untwine.study import reading, results, workers
 from untwine.study.cells import Cell, locked, run_cell
@@ -354,9 +355,35 @@ def test_a_list_of_values_sweeps_the_field(tmp_path):
     np.testing.assert_array_equal(training.lines["Eq. 8"].y, [[0.7], [0.7]])
     assert list(training.lines) == ["Eq. 8"]
     assert (swept.x, swept.even) == ("lambda_z", True)
-    x, y = swept.lines["factors_salient.salient"]
+    x, y, beside = swept.lines["factors_salient.salient"]
+    assert beside == ()
     np.testing.assert_array_equal(x, [0, 2.5])
     np.testing.assert_allclose(y, [[0.2, 0.4], [0.3, 0.5]])
+
+
+def test_lists_of_one_length_are_swept_side_by_side(tmp_path):
+    study = written(tmp_path, SWEPT.replace("lambda_z = [0, 2.5]", "lambda_z = [0, 2.5], lambda_s = [7.0, 9.0]"))
+    found = [(cell.row, cell.params["lambda_z"], cell.params["lambda_s"]) for cell in study.cells()[2::2]]
+    assert found == [("PCA lambda_z=0", 0, 7.0), ("PCA lambda_z=2.5", 2.5, 9.0)]
+
+
+def test_scores_are_drawn_against_another_one(tmp_path):
+    study = written(tmp_path, SWEPT + 'against = "w2.common"\n')
+    values = {"Eq. 8": (0.7, 3.0), "PCA lambda_z=0": (0.2, 1.0), "PCA lambda_z=2.5": (0.4, 2.0)}
+    lines = {
+        (row, seed): {"factors_salient.salient": v + 0.1 * seed, "w2.common": w + seed}
+        for row, (v, w) in values.items()
+        for seed in (0, 1)
+    }
+    by_hand(study, lines)
+    panel = study.panels()[-1]
+    assert (panel.x, panel.y, panel.even) == ("w2.common", "factors_salient.salient", False)
+    x, y, beside = panel.lines["PCA"]
+    np.testing.assert_allclose(x, [1.5, 2.5])  # the mean over seeds
+    np.testing.assert_allclose(y, [[0.2, 0.4], [0.3, 0.5]])
+    assert beside == ["0", "2.5"]
+    np.testing.assert_allclose(panel.lines["Eq. 8"].y, [[0.7], [0.8]])
+    study_figure(study.panels()).canvas.draw()
 
 
 def test_equal_cells_run_once(tmp_path):

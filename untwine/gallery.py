@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from untwine import files
 from untwine.encoded import Fitted
 from untwine.latents import Latents
-from untwine.metrics import tsne
+from untwine.metrics import information_matrix, tsne
 from untwine.metrics.rows import target_rows, varied_rows
 from untwine.samples import Samples
+from untwine.traversal import traverse
 
 Array = NDArray[Any]
 
 PLANE_TARGETS, PLANE_BACKGROUNDS = 1_500, 500
 SWAPPED, STEPS = 6, 8
+CODES, WALKED = 10_000, 12  # rows behind what is said of single latents; latents that are walked along
 
 
 def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10) -> dict[str, Array]:
@@ -30,7 +32,10 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
     `only_common`, `only_salient`, `background_originals`, `background_reconstructions`, `swap_grid` (row i has the common part
     of `swap_common[i]`, column j the salient part of `swap_salient[j]`) and `interpolation` (bilinear between four salient
     codes, with the common code of the first, at [0, 0]). For every block the t-SNE `plane_<block>` of targets and background
-    together, with `plane_labels` (-1 unknown), `plane_groups`, `label_names` and `group_names`.
+    together, with `plane_labels` (-1 unknown), `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and
+    deviation of each latent over the targets; `told_<block>`, the share that each latent tells of each of `factor_names`; and
+    of pictures `walk_<block>`, what is decoded while single latents move, with `walk_latents_<block>`, `walk_values_<block>`
+    and `walk_change_<block>`.
     """
     rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
     order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
@@ -42,8 +47,13 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
         arrays |= {"only_common": method.decode(z.remove("salient")), "only_salient": method.decode(z.remove("common"))}
         arrays |= {"background_originals": y, "background_reconstructions": method.decode(method.encode(y))}
         arrays |= _recombined(method, samples.x, order)
+    some = np.sort(order[:CODES] if len(order) else others[:CODES])
+    latents = method.encode(samples.x[some])
     if samples.is_image:
+        walks = _walks(method, latents)
         arrays = {name: _bytes(array) for name, array in arrays.items()}
+        arrays |= {name: _bytes(array) if array.ndim == 5 else array for name, array in walks.items()}
+    arrays |= _single_latents(latents, None if samples.factors is None else samples.factors[some], samples.factor_names)
     return arrays | _planes(method, samples, np.concatenate([order[:PLANE_TARGETS], others[:PLANE_BACKGROUNDS]]), seed)
 
 
@@ -64,6 +74,37 @@ def _recombined(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
         "swap_grid": method.decode(swapped).reshape(k, k, *x.shape[1:]),
         "interpolation": method.decode(mixed).reshape(STEPS, STEPS, *x.shape[1:]),
     }
+
+
+def _walks(method: Fitted, latents: Latents) -> dict[str, Array]:
+    """Return for each block what is decoded while single latents move, from the row whose codes are nearest to the mean."""
+    codes = latents.array().astype(np.float64)
+    off = (codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1e-12 + 1e-6 * codes.std(axis=0).max())
+    start = latents.take([int(np.square(off).sum(axis=1).argmin())])
+    arrays: dict[str, Array] = {}
+    for block in latents:
+        found = traverse(method.decode, start, latents[block], block, STEPS, WALKED)
+        arrays |= {f"walk_{block}": found.rows, f"walk_values_{block}": found.values}
+        arrays |= {f"walk_latents_{block}": found.latents, f"walk_change_{block}": found.change}
+    return arrays
+
+
+def _single_latents(latents: Latents, factors: Array | None, names: Sequence[str]) -> dict[str, Array]:
+    """Return for each block mean and deviation of its latents and, where there are factors, what each tells of them."""
+    arrays = {
+        f"spread_{block}": np.stack([codes.mean(axis=0, dtype=np.float64), codes.std(axis=0, dtype=np.float64)])
+        for block, codes in latents.items()
+    }
+    if factors is None:
+        return arrays
+    columns = np.flatnonzero(~np.isnan(factors).all(axis=0))
+    known = ~np.isnan(factors[:, columns]).any(axis=1)
+    truth = factors[known][:, columns]
+    varies = np.ptp(truth, axis=0) > 0 if len(truth) else np.zeros(len(columns), dtype=bool)
+    if not varies.any():
+        return arrays
+    arrays |= {f"told_{block}": information_matrix(codes[known], truth[:, varies]) for block, codes in latents.items()}
+    return arrays | {"factor_names": np.array([names[j] for j in columns[varies]], dtype=np.str_)}
 
 
 def _planes(method: Fitted, samples: Samples, rows: Array, seed: int) -> dict[str, Array]:

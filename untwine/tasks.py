@@ -1,4 +1,4 @@
-"""What the parts are good for: swap, remove, draw and interpolate them; a fitted method and rows in, rows out.
+"""What the parts are good for: swap, remove, draw, interpolate and traverse them; a fitted method and rows in, rows out.
 
 Rows that come out are as `decode` makes them: pictures in [0, 1], vectors in the units of the data. A part is any block of the
 method, by name: `salient` or `common`, `class` or `content`.
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 from untwine.latents import Latents
 from untwine.method import Method
 from untwine.samples import Array, Samples
+from untwine.traversal import Traversal
+from untwine.traversal import traverse as walk_each
 
 Rows = Samples | ArrayLike
 
@@ -148,6 +150,48 @@ def interpolate(method: Method, a: Rows, b: Rows, part: str | None = "salient", 
     if part is not None:
         known_part(method, part)
     return np.stack([method.decode(z.take([i]).interpolate(w.take([i]), steps, part)) for i in range(z.rows)])
+
+
+def traverse(
+    method: Method, x: Rows, from_rows: Rows, part: str | None = None, steps: int = 8, most: int | None = None
+) -> Traversal:
+    """Move each latent of a part through its range while all else stays that of one row.
+
+    Parameters
+    ----------
+    method
+        A fitted method.
+    x
+        The row (1, ...) to start from.
+    from_rows
+        Rows (n, ...) that give the range: each latent goes in equal steps through the middle 98 % of its own codes of them.
+    part
+        The block whose latents move; where not given the only one, or `salient`.
+    steps
+        How many, both ends included.
+    most
+        Keep only so many latents, those that change most; all where not given.
+
+    Returns
+    -------
+    traversal
+        `rows` (latents, steps, ...), the latent that changes them most first, with `values`, `latents` and `change` of each;
+        `untwine.plots.traversals(found.rows, found.values)` draws them.
+    """
+    _at_least("steps", steps, 2)
+    if most is not None:
+        _at_least("most", most, 1)
+    part = traversed_part(method, part)
+    start, codes = _codes(method, x, "x"), _codes(method, from_rows, "from_rows")[part]
+    if start.rows != 1:
+        raise ValueError(f"x expected one row to start from, but got {start.rows}; pass x[:1].")
+    return walk_each(method.decode, start, codes, part, steps, most)
+
+
+def traversed_part(method: Method, part: str | None) -> str:
+    """Return the part whose latents a traversal moves: the one given, the only one, or the salient one."""
+    only = next(iter(method.blocks)) if len(method.blocks) == 1 else "salient"
+    return known_part(method, only if part is None else part)
 
 
 def known_part(method: Method, part: str) -> str:

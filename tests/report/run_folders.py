@@ -45,6 +45,15 @@ def gallery(pictures: bool = True, blocks: tuple[str, ...] = ("common", "salient
     if pictures and "salient" in blocks:
         arrays |= {name: rng.random((3, *shape), dtype=np.float32) for name in ("swap_common", "swap_salient")}
         arrays |= {name: rng.random((3, 3, *shape), dtype=np.float32) for name in ("swap_grid", "interpolation")}
+    for block, width in zip(blocks, (4, 2) if len(blocks) > 1 else (6,), strict=True):
+        arrays |= {f"spread_{block}": rng.random((2, width)), f"told_{block}": rng.random((width, 2))}
+        if pictures:
+            arrays |= {
+                f"walk_{block}": rng.random((width, 3, *shape), dtype=np.float32),
+                f"walk_latents_{block}": np.arange(width),
+            }
+            arrays |= {f"walk_values_{block}": rng.normal(size=(width, 3)), f"walk_change_{block}": np.ones(width)}
+    arrays["factor_names"] = np.array(["left", "right"])
     arrays |= {f"plane_{block}": rng.normal(size=(60, 2)) for block in blocks}
     labels = np.r_[np.arange(40) % 10, np.full(20, -1)]
     arrays |= {"plane_labels": labels, "plane_groups": np.r_[np.ones(40, int), np.zeros(20, int)]}

@@ -18,6 +18,8 @@ HEADINGS = [
     "Originals and reconstructions",
     "Swaps",
     "Between four salient parts",
+    "What each latent changes",
+    "What each latent tells",
     "The codes in a plane",
     "Training",
     "Configuration",
@@ -87,8 +89,8 @@ def test_a_full_run_has_every_section_and_loads_nothing(folder, tmp_path):
     assert page.headings == ["demo", "What came apart", *FIRST, *HEADINGS]
     assert "untwine evaluate" not in page.text.split("How to repeat it")[0]
     images = [attributes for tag, attributes in page.tags if tag == "img"]
-    # the spectrum, two bars, four sheets of pictures, two planes, a curve for every term
-    assert len(images) == 1 + 2 + 4 + 2 + len(TERMS)
+    # the spectrum, two bars, four sheets of pictures, three about single latents for each block, two planes, a curve a term
+    assert len(images) == 1 + 2 + 4 + 3 * 2 + 2 + len(TERMS)
     assert all(image["alt"] for image in images)
     for image in images:
         assert base64.b64decode(image["src"].partition(",")[2]).startswith(b"\x89PNG")
@@ -132,7 +134,7 @@ def test_what_is_missing_is_said_with_the_command_that_makes_it(folder, tmp_path
     path = folder.write(about={"format_version": 1, "method": "principled_vae"})
     page = read(path, tmp_path)
     assert page.headings == ["demo", "What came apart", *HEADINGS]
-    assert page.text.count(f"untwine evaluate {path}") == 8
+    assert page.text.count(f"untwine evaluate {path}") == 10
     assert "no history.csv" in page.text
     assert not [tag for tag, _ in page.tags if tag == "img"]
 

@@ -7,6 +7,7 @@ from untwine.metrics.attributes import attributes
 from untwine.metrics.clustering import clustering, matching_accuracy, tsne
 from untwine.metrics.dci import dci
 from untwine.metrics.explicitness import explicitness
+from untwine.metrics.factor_information import information_matrix
 from untwine.metrics.factor_vae_score import factor_vae_score, factor_vae_score_drawn
 from untwine.metrics.factors import factors
 from untwine.metrics.groups import groups
@@ -36,6 +37,7 @@ __all__ = [
     "factor_vae_score_drawn",
     "factors",
     "groups",
+    "information_matrix",
     "leakage",
     "matching_accuracy",
     "mig",

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from untwine.plots.bars import scores_bars
 from untwine.plots.curves import curves, terms
+from untwine.plots.latents import factor_matrix, latent_spread
 from untwine.plots.pictures import interpolation, picture_rows, strips, swap_grid
 from untwine.plots.planes import plane
 from untwine.plots.profiles import profiles
 from untwine.plots.spectrum import contrast_spectrum
+from untwine.plots.trade import trade_off
+from untwine.plots.walks import traversals
 
 __all__ = [
     "contrast_spectrum",
     "curves",
+    "factor_matrix",
     "interpolation",
+    "latent_spread",
     "picture_rows",
     "plane",
     "profiles",
@@ -20,4 +25,6 @@ __all__ = [
     "strips",
     "swap_grid",
     "terms",
+    "trade_off",
+    "traversals",
 ]

@@ -32,19 +32,19 @@ def picture_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = N
     """
     if not rows:
         raise ValueError("picture_rows expected at least one row of pictures, but got an empty mapping.")
-    pictures = {name: _pictures(f"the row {name!r}", row, axes=4) for name, row in rows.items()}
+    pictures = {name: shown_pictures(f"the row {name!r}", row, axes=4) for name, row in rows.items()}
     columns = max(len(row) for row in pictures.values())
     if titles is not None and len(titles) < columns:
         raise ValueError(f"titles expected a title for each of the {columns} columns, but got {len(titles)}.")
     # A cell is about as wide as nine letters of the row names.
     left = 0.25 + max(len(plain(name)) for name in pictures) / 9
     top = 0.3 if titles else 0.0
-    axes, figure = _canvas(left + columns * (1 + GAP), top + len(pictures) * (1 + GAP))
+    axes, figure = canvas(left + columns * (1 + GAP), top + len(pictures) * (1 + GAP))
     for i, (name, row) in enumerate(pictures.items()):
         y = top + i * (1 + GAP)
         axes.text(left - 0.16, y + 0.5, plain(name), ha="right", va="center", fontsize=12, color=INK)
         for j, picture in enumerate(row):
-            _place(axes, picture, left + j * (1 + GAP), y)
+            place(axes, picture, left + j * (1 + GAP), y)
     for j, title in enumerate((titles or ())[:columns]):
         axes.text(left + j * (1 + GAP) + 0.5, 0.12, plain(title, 14), ha="center", va="center", fontsize=9, color=FAINT)
     return figure
@@ -64,26 +64,26 @@ def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike, parts: tup
     parts
         What the rows and what the columns give, where it is not the common and the salient part.
     """
-    rows, columns = _pictures("common", common, axes=4), _pictures("salient", salient, axes=4)
-    cells = _pictures("grid", grid, axes=5)
+    rows, columns = shown_pictures("common", common, axes=4), shown_pictures("salient", salient, axes=4)
+    cells = shown_pictures("grid", grid, axes=5)
     if cells.shape[:2] != (len(rows), len(columns)):
         raise ValueError(
             f"swap_grid expected a grid of {len(rows)} x {len(columns)} pictures, one for each pair of "
             f"sources, but got {cells.shape[0]} x {cells.shape[1]}."
         )
     edge, start = 0.42, 0.42 + 1 + 0.22
-    axes, figure = _canvas(start + len(columns) * (1 + GAP), start + len(rows) * (1 + GAP))
+    axes, figure = canvas(start + len(columns) * (1 + GAP), start + len(rows) * (1 + GAP))
     # The words stand in the middle of the grid or, where it is too short for them, of the whole figure.
     right, down = (start / (1 if many > 1 else 2) + many * (1 + GAP) / 2 for many in (len(columns), len(rows)))
     given = [f"{plain(part, 12)} part from" for part in parts]
     axes.text(right, 0.16, given[1], ha="center", va="center", fontsize=12, color=INK)
     axes.text(0.16, down, given[0], ha="center", va="center", fontsize=12, color=INK, rotation=90)
     for j, picture in enumerate(columns):
-        _place(axes, picture, start + j * (1 + GAP), edge)
+        place(axes, picture, start + j * (1 + GAP), edge)
     for i, picture in enumerate(rows):
-        _place(axes, picture, edge, start + i * (1 + GAP))
+        place(axes, picture, edge, start + i * (1 + GAP))
         for j, cell in enumerate(cells[i]):
-            _place(axes, cell, start + j * (1 + GAP), start + i * (1 + GAP))
+            place(axes, cell, start + j * (1 + GAP), start + i * (1 + GAP))
     line = start - 0.11
     axes.plot([line, line], [edge, start + len(rows) * (1 + GAP) - GAP], color=RULE, linewidth=1.2)
     axes.plot([edge, start + len(columns) * (1 + GAP) - GAP], [line, line], color=RULE, linewidth=1.2)
@@ -109,7 +109,7 @@ def strips(
     """
     sides = [None if side is None else np.asarray(side)[:, None] for side in (before, after)]
     blocks = [
-        (title, _pictures(name, cells, axes=5))
+        (title, shown_pictures(name, cells, axes=5))
         for title, name, cells in zip(titles, ("before", "grid", "after"), (sides[0], grid, sides[1]), strict=True)
         if cells is not None
     ]
@@ -119,7 +119,7 @@ def strips(
     # A cell is about as wide as nine letters of a title.
     wide = [max(cells.shape[1] * (1 + GAP) - GAP, len(plain(title, 60)) / 9) for title, cells in blocks]
     top, apart = 0.4 if any(title for title, _ in blocks) else 0.0, 0.22
-    axes, figure = _canvas(sum(wide) + apart * (len(blocks) - 1) + 2 * GAP, top + len(blocks[0][1]) * (1 + GAP))
+    axes, figure = canvas(sum(wide) + apart * (len(blocks) - 1) + 2 * GAP, top + len(blocks[0][1]) * (1 + GAP))
     left = GAP
     for (title, cells), width in zip(blocks, wide, strict=True):
         if left > GAP:
@@ -127,7 +127,7 @@ def strips(
         axes.text(left + width / 2, 0.2, plain(title, 60), ha="center", va="center", fontsize=12, color=INK)
         start = left + (width - cells.shape[1] * (1 + GAP) + GAP) / 2
         for i, j in np.ndindex(cells.shape[:2]):
-            _place(axes, cells[i, j], start + j * (1 + GAP), top + i * (1 + GAP))
+            place(axes, cells[i, j], start + j * (1 + GAP), top + i * (1 + GAP))
         left += width + apart
     return figure
 
@@ -140,20 +140,20 @@ def interpolation(grid: ArrayLike) -> Figure:
     grid
         The pictures (g, g, C, H, W); the first index goes down, the second to the right.
     """
-    cells = _pictures("grid", grid, axes=5)
+    cells = shown_pictures("grid", grid, axes=5)
     down, right = cells.shape[:2]
     # The frames of the corners stand a little outside of their pictures.
-    axes, figure = _canvas(right * (1 + GAP) + GAP, down * (1 + GAP) + GAP)
+    axes, figure = canvas(right * (1 + GAP) + GAP, down * (1 + GAP) + GAP)
     for i, row in enumerate(cells):
         for j, picture in enumerate(row):
             x, y = GAP + j * (1 + GAP), GAP + i * (1 + GAP)
-            _place(axes, picture, x, y)
+            place(axes, picture, x, y)
             if i in (0, down - 1) and j in (0, right - 1):
                 _frame(axes, x, y)
     return figure
 
 
-def _pictures(name: str, pictures: ArrayLike, axes: int) -> Array:
+def shown_pictures(name: str, pictures: ArrayLike, axes: int) -> Array:
     """Return pictures with their channels last, as matplotlib shows them: RGB, or grey without a channel axis."""
     x = np.asarray(pictures)
     expected = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
@@ -166,7 +166,7 @@ def _pictures(name: str, pictures: ArrayLike, axes: int) -> Array:
     return np.moveaxis(x[..., :3, :, :], -3, -1) if x.shape[-3] >= 3 else x[..., 0, :, :]
 
 
-def _canvas(width: float, height: float) -> tuple[Axes, Figure]:
+def canvas(width: float, height: float) -> tuple[Axes, Figure]:
     """Make a figure with one bare panel that measures in cells, the origin at the upper left."""
     from matplotlib.figure import Figure
 
@@ -183,7 +183,7 @@ def _measure(axes: Axes, width: float, height: float) -> Axes:
     return axes
 
 
-def _place(axes: Axes, picture: Array, x: float, y: float) -> None:
+def place(axes: Axes, picture: Array, x: float, y: float) -> None:
     """Show a picture in the cell whose upper left corner is (x, y), in its own proportions."""
     high, wide = picture.shape[0] / max(picture.shape[:2]), picture.shape[1] / max(picture.shape[:2])
     x, y = x + (1 - wide) / 2, y + (1 - high) / 2

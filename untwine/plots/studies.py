@@ -21,10 +21,11 @@ COLUMNS = 2
 
 
 class Line(NamedTuple):
-    """One line: places (k,) along x, and for each seed the values (seeds, k) there."""
+    """One line: places (k,) along x, for each seed the values (seeds, k) there, and what stands beside the points, if any."""
 
     x: Array
     y: Array
+    names: Sequence[str] = ()
 
 
 class Panel(NamedTuple):
@@ -64,16 +65,23 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> None:
 
     open_frame(axes)
     places = np.unique(np.concatenate([line.x for line in panel.lines.values()]))
-    for name, (x, y) in panel.lines.items():
+    for name, (x, y, beside) in panel.lines.items():
         where = np.searchsorted(places, x) if panel.even else x
         number = names.index(name)
         colour, marker = CLASSES[number % len(CLASSES)], MARKERS[number % len(MARKERS)]
         axes.plot(where, y.mean(0), color=colour, marker=marker, markersize=4.5, linewidth=1.7, label=plain(name))
-        axes.fill_between(where, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
+        if beside:  # points on a way of their own, which may go back: each has its extremes, and its name
+            axes.vlines(where, y.min(0), y.max(0), color=colour, alpha=0.5, linewidth=1.2)
+            for place, height, words in zip(where, y.mean(0), beside, strict=True):
+                axes.annotate(
+                    plain(words), (place, height), (4, 4), textcoords="offset points", fontsize=8, color=colour, zorder=3
+                )
+        else:
+            axes.fill_between(where, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
     if panel.even:
         axes.set_xticks(range(len(places)), [f"{place:g}" for place in places])
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=not any(line.names for line in panel.lines.values())))
     lowest, highest = (f([f(line.y) for line in panel.lines.values()]) for f in (np.min, np.max))
     if 0 < 30 * lowest < highest:
         axes.set_yscale("log")

@@ -17,7 +17,7 @@ def alone(run: Run) -> Markup:
     """Return originals with both parts, with the common part only and with the salient part only."""
     rows = _rows(run, {"original": "originals", "[z, s]": "reconstructions", "[z, 0]": "only_common", "[0, s]": "only_salient"})
     if "[z, 0]" not in rows or "[0, s]" not in rows:
-        return _missing(run, "each part alone", needs_salient=True)
+        return missing(run, "each part alone", needs_salient=True)
     alt = "Targets, decoded from both parts, from the common part alone and from the salient part alone."
     caption = (
         "From top to bottom: targets; both parts, [z, s]; the common part alone, [z, 0]; the salient part alone, [0, s]. "
@@ -30,7 +30,7 @@ def reconstructions(run: Run) -> Markup:
     """Return originals above what encoding and decoding makes of them, for targets and for the background."""
     rows = _rows(run, {"original": "originals", "reconstruction": "reconstructions"})
     if len(rows) < 2:
-        return _missing(run, "originals and reconstructions")
+        return missing(run, "originals and reconstructions")
     back = _rows(run, {"background": "background_originals", "its reconstruction": "background_reconstructions"})
     back = back if len(back) == 2 else {}
     if _are_pictures(rows):
@@ -44,7 +44,7 @@ def swaps(run: Run) -> Markup:
     """Return every common part with every salient part."""
     parts = _rows(run, {name: f"swap_{name}" for name in ("common", "salient", "grid")})
     if len(parts) < 3:
-        return _missing(run, "swaps", needs_salient=True)
+        return missing(run, "swaps", needs_salient=True)
     k = SWAPPED
     figure = plots.swap_grid(parts["common"][:k], parts["salient"][:k], parts["grid"][:k, :k])
     caption = (
@@ -58,7 +58,7 @@ def interpolation(run: Run) -> Markup:
     """Return the walk between four salient parts."""
     grid = (run.gallery or {}).get("interpolation")
     if grid is None:
-        return _missing(run, "the interpolation", needs_salient=True)
+        return missing(run, "the interpolation", needs_salient=True)
     caption = (
         "The salient parts of four pictures are in the framed corners and mixtures of them between; "
         "all have the common part of the first, at the upper left."
@@ -70,7 +70,7 @@ def planes(run: Run) -> Markup:
     """Return the plane of every block, of the run and of its baselines."""
     figures = [figure for one in (run, *run.baselines) for figure in _planes(one, "" if one is run else f"{one.path.name}: ")]
     if not figures:
-        return _missing(run, "the codes in a plane")
+        return missing(run, "the codes in a plane")
     text = (
         "Each point is a sample, placed by t-SNE of its codes; the background is grey. A class's name stands where the class "
         "sits together. In a salient part that works the classes stand apart; in a common part that works they are mixed, and "
@@ -113,7 +113,7 @@ def _drawn(rows: Mapping[str, Array], alt: str, caption: str = "") -> Markup:
     return picture(draw({name: row[:most] for name, row in rows.items()}), alt, caption, wide=True)
 
 
-def _missing(run: Run, what: str, needs_salient: bool = False) -> Markup:
+def missing(run: Run, what: str, needs_salient: bool = False) -> Markup:
     """Say what to run; nothing for what this kind of method cannot have."""
     if needs_salient and run.blocks and "salient" not in run.blocks:
         return Markup("")

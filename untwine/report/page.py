@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from untwine.report import gallery, record
+from untwine.report import gallery, latents, record
 from untwine.report.advice import advice
 from untwine.report.contrast import contrast
 from untwine.report.markup import Markup, join, tag
@@ -17,6 +17,8 @@ SECTIONS = {
     "Originals and reconstructions": gallery.reconstructions,
     "Swaps": gallery.swaps,
     "Between four salient parts": gallery.interpolation,
+    "What each latent changes": latents.walks,
+    "What each latent tells": latents.told,
     "The codes in a plane": gallery.planes,
     "Training": record.training,
     "Configuration": record.configuration,

@@ -23,7 +23,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     "column": {"scores": "texts", "title": "text", "scale": "number", "digits": "whole", "data": "texts"},
     "size": dict.fromkeys(SIZES, "table"),
     "one size": {"preset": "flag", "fields": "table"} | SCORING,
-    "figure": {"over_epochs": "texts", "over_sweep": "texts"},
+    "figure": {"over_epochs": "texts", "over_sweep": "texts", "against": "text"},
 }
 NEEDED = {
     "study": ("title", "seeds", "metrics", "data", "row", "column"),

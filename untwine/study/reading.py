@@ -2,8 +2,9 @@
 
 Methods and data sets are names from the closed tables, and a method checks its fields itself. The fields of a cell come,
 each over the one before, from `size.<size>.fields` and the data set's `fields` (as far as the method has them), the paper's
-setting (`preset`), the row's `fields` and the row's fields of that size. A list of values sweeps a field. A row may show
-scores with another `ending` than a column names, such as those of the constant predictor, "_constant.x".
+setting (`preset`), the row's `fields` and the row's fields of that size. A list of values sweeps a field; several lists, of one
+length, are swept side by side. A row may show scores with another `ending` than a column names, such as those of the constant
+predictor, "_constant.x".
 """
 
 from __future__ import annotations
@@ -68,12 +69,15 @@ def rows(said: Mapping[str, Any], size: str) -> Iterator[Row]:
     for row in said["row"]:
         fields = {**row.get("fields", {}), **row.get(size, {})}
         swept = [field for field, value in fields.items() if isinstance(value, list)]
-        if len(swept) > 1:
-            raise ValueError(f"the row {row['label']!r} expected at most one list to sweep, but got {' and '.join(swept)}.")
-        for field in swept:
-            for value in fields[field]:
-                name = f"{value:g}" if isinstance(value, float) else str(value)
-                yield Row(f"{row['label']} {field}={name}", {**row, size: {**row.get(size, {}), field: value}}, (field, value))
+        if len({len(fields[field]) for field in swept}) > 1:
+            raise ValueError(
+                f"the row {row['label']!r} expected lists of one length to sweep together, but {' and '.join(swept)} differ."
+            )
+        for values in zip(*(fields[field] for field in swept), strict=True):
+            # Several lists go side by side; the first one names the row.
+            name = f"{values[0]:g}" if isinstance(values[0], float) else str(values[0])
+            one = {**row, size: {**row.get(size, {}), **dict(zip(swept, values, strict=True))}}
+            yield Row(f"{row['label']} {swept[0]}={name}", one, (swept[0], values[0]))
         if not swept:
             yield Row(row["label"], row)
 

@@ -131,7 +131,11 @@ def _entry(data: str, row: Row, column: Mapping[str, Any], cells: Sequence[Cell]
 
 
 def panels(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Scores) -> list[Panel]:
-    """Return the figure of a study: scores over training, a line a row, and over a swept field, a line a score."""
+    """Return the figure of a study: scores over training, a line a row, and over a swept field, a line a score.
+
+    Where the figure names a score `against` which the others are drawn, each of them has a panel, with a line for every row
+    that is swept and a point for every other one.
+    """
     asked, lines = said.get("figure", {}), list(rows(said, size))
     drawn = []
     for data in map(label, said["data"]):
@@ -139,6 +143,11 @@ def panels(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Sco
         for score in asked.get("over_epochs", ()):
             curves = {row.label: _over_epochs(of_row[row.label], score, found) for row in lines if not row.swept}
             drawn.append(Panel(f"{data}: {score} over training", "epoch", score, {n: c for n, c in curves.items() if c}))
+        if other := asked.get("against"):
+            for score in asked.get("over_sweep", ()):
+                costs = _against(lines, of_row, score, other, found)
+                drawn.append(Panel(f"{data}: {score} against {other}", other, score, costs))
+            continue
         for base in dict.fromkeys(row.said["label"] for row in lines if row.swept):
             swept = [row for row in lines if row.swept and row.said["label"] == base]
             over = {score: _over_field(swept, of_row, score, found) for score in asked.get("over_sweep", ())}
@@ -163,3 +172,20 @@ def _over_field(swept: Sequence[Row], of_row: Mapping[str, Sequence[Cell]], scor
             x.append(float(row.swept[1]))
             y.append(values)
     return Line(np.array(x), np.array(y).T) if x else None
+
+
+def _against(
+    lines: Sequence[Row], of_row: Mapping[str, Sequence[Cell]], score: str, other: str, found: Scores
+) -> dict[str, Line]:
+    """Return for every row, swept ones joined, a score over another one, where all seeds have finished."""
+    points: dict[str, list[tuple[float, list[float], str]]] = {}
+    for row in lines:
+        known = [found.get(cell.fingerprint, {}) for cell in of_row[row.label]]
+        if known and all(score in one and other in one for one in known):
+            x, y = ([one[name][max(one[name])] for one in known] for name in (other, score))
+            beside = f"{float(row.swept[1]):g}" if row.swept else ""
+            points.setdefault(row.said["label"], []).append((float(np.mean(x)), y, beside))
+    return {
+        label: Line(np.array([x for x, _, _ in line]), np.array([y for _, y, _ in line]).T, [beside for _, _, beside in line])
+        for label, line in points.items()
+    }
