@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from untwine.data.affectnet import affectnet
+from untwine.data.brats import brats
 from untwine.data.cars3d import cars3d, cars3d_grid
 from untwine.data.celeba import celeba
 from untwine.data.celeba_accessories import celeba_accessories
 from untwine.data.chairs3d import chairs3d, chairs3d_grid
+from untwine.data.cifar_mnist import cifar_mnist
 from untwine.data.digit_style import digit_style
 from untwine.data.dsprites import dsprites, dsprites_grid, dsprites_redrawn, dsprites_redrawn_grid
+from untwine.data.dsprites_mnist import dsprites_mnist
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.grassy_digits import grassy_digits
 from untwine.data.grassy_mnist import grassy_mnist, grassy_mnist_nonlinear
@@ -22,12 +25,15 @@ from untwine.data.toy_contrast import toy_contrast
 
 DATA: dict[str, Callable[..., Splits]] = {
     "affectnet": affectnet,
+    "brats": brats,
     "cars3d": cars3d,
     "celeba": celeba,
     "celeba_accessories": celeba_accessories,
     "chairs3d": chairs3d,
+    "cifar_mnist": cifar_mnist,
     "digit_style": digit_style,
     "dsprites": dsprites,
+    "dsprites_mnist": dsprites_mnist,
     "dsprites_redrawn": dsprites_redrawn,
     "grassy_digits": grassy_digits,
     "grassy_mnist": grassy_mnist,

@@ -16,8 +16,10 @@ from untwine.methods.beta_vae import BetaVAE
 from untwine.methods.contrastive_pca import ContrastivePCA
 from untwine.methods.contrastive_vae import ContrastiveVAE
 from untwine.methods.dip_vae import DIPVAE
+from untwine.methods.double_infogan import DoubleInfoGAN
 from untwine.methods.factor_vae import FactorVAE
 from untwine.methods.generalised_contrastive_pca import GeneralisedContrastivePCA
+from untwine.methods.infogan import InfoGAN
 from untwine.methods.mm_cvae import MMcVAE
 from untwine.methods.pca import PCA
 from untwine.methods.principled_vae import PrincipledVAE
@@ -38,8 +40,10 @@ __all__ = [
     "BetaVAE",
     "ContrastivePCA",
     "ContrastiveVAE",
+    "DoubleInfoGAN",
     "FactorVAE",
     "GeneralisedContrastivePCA",
+    "InfoGAN",
     "MMcVAE",
     "PrincipledVAE",
     "ProbabilisticContrastivePCA",
@@ -60,6 +64,7 @@ METHODS: Mapping[str, type[Method]] = {
         SepVAE,
         RbVAE,
         SymmetricRbVAE,
+        DoubleInfoGAN,
         ContrastivePCA,
         GeneralisedContrastivePCA,
         ProbabilisticContrastivePCA,
@@ -69,6 +74,7 @@ METHODS: Mapping[str, type[Method]] = {
         FactorVAE,
         BetaTCVAE,
         SymmetricVAE,
+        InfoGAN,
         PCA,
     )
 }

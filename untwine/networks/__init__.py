@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from torch import nn
 
+from untwine.networks.attention import AttentionDecoder
 from untwine.networks.channel_norm import LayeredDecoder, LayeredEncoder
 from untwine.networks.conv import ConvDecoder, ConvEncoder
+from untwine.networks.dcgan import DCGANDecoder, DCGANEncoder, Trunk, TrunkMaker
 from untwine.networks.karras import KarrasDecoder, KarrasEncoder
 from untwine.networks.mlp import MLPDecoder, MLPEncoder
 from untwine.networks.shapes import ShapesDecoder, ShapesEncoder
@@ -23,6 +25,7 @@ class Pair(NamedTuple):
     width: int
     pictures: bool
     trunk: Callable[[tuple[int, ...], int, int], nn.Module] | None = None  # of discriminators, where not the encoder itself
+    noisy: TrunkMaker | None = None  # a trunk of several heads, with noise between its layers
 
 
 NETWORKS = {
@@ -30,6 +33,10 @@ NETWORKS = {
     "conv": Pair(ConvEncoder, ConvDecoder, 32, pictures=True),
     "conv_norm": Pair(partial(ConvEncoder, norm=True), partial(ConvDecoder, norm=True), 32, pictures=True, trunk=ConvEncoder),
     "conv64": Pair(ShapesEncoder, ShapesDecoder, 32, pictures=True),
+    "dcgan": Pair(DCGANEncoder, DCGANDecoder, 32, pictures=True, noisy=Trunk),
+    "dcgan_attention": Pair(
+        partial(DCGANEncoder, spectral=True), AttentionDecoder, 32, pictures=True, noisy=partial(Trunk, spectral=True)
+    ),
     "karras": Pair(KarrasEncoder, KarrasDecoder, 8, pictures=True, trunk=partial(KarrasEncoder, norm=False)),
     "layers6": Pair(partial(LayeredEncoder, layers=6), partial(LayeredDecoder, layers=6), 32, pictures=True),
     "layers8": Pair(partial(LayeredEncoder, layers=8), partial(LayeredDecoder, layers=8), 32, pictures=True),

@@ -1,0 +1,132 @@
+"""NIfTI volumes written byte by byte, slices told by the segmentation, and patients that are never in both parts."""
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+
+from untwine.data import load
+from untwine.data.brats import slices
+from untwine.data.nifti import read_nifti
+
+CODES = {"u1": 2, "i2": 4, "f4": 16, "f8": 64, "u2": 512}
+
+
+def nifti(volume, order="<", slope=1.0, intercept=0.0, magic=b"n+1\0"):
+    """Return a volume as the bytes of a NIfTI-1 file."""
+    header = bytearray(352)
+    struct.pack_into(f"{order}i", header, 0, 348)
+    struct.pack_into(f"{order}8h", header, 40, volume.ndim, *volume.shape, *[1] * (7 - volume.ndim))
+    struct.pack_into(f"{order}2h", header, 70, CODES[volume.dtype.str[1:]], 8 * volume.dtype.itemsize)
+    struct.pack_into(f"{order}3f", header, 108, 352.0, slope, intercept)
+    header[344:348] = magic
+    return bytes(header) + volume.astype(volume.dtype.newbyteorder(order)).tobytes(order="F")
+
+
+def brain(number, ill=(3, 4)):
+    """A volume (12, 10, 8): a disc as bright as the patient's number, and a tumour in some slices."""
+    volume, seg = np.zeros((12, 10, 8), np.int16), np.zeros((12, 10, 8), np.uint8)
+    volume[3:9, 2:8, 1:7] = 100
+    volume[3, 2, 1:7] = 100 + number  # a mark that tells the patient, above all else in it
+    seg[5:7, 4:6, list(ill)] = 4
+    return volume, seg
+
+
+@pytest.fixture
+def place(tmp_path):
+    for number in range(6):
+        folder = tmp_path / "brats" / f"BraTS_{number:03d}"
+        folder.mkdir(parents=True)
+        volume, seg = brain(number)
+        packed = gzip.compress(nifti(volume))
+        (folder / f"BraTS_{number:03d}_t1.nii.gz").write_bytes(packed)
+        (folder / f"BraTS_{number:03d}_t1ce.nii.gz").write_bytes(b"not looked at")
+        (folder / f"BraTS_{number:03d}_seg.nii").write_bytes(nifti(seg))
+    return tmp_path
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("kind", CODES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_volumes_of_every_kind_come_back(tmp_path, order, kind, packed):
+    volume = np.random.default_rng(0).integers(0, 200, (3, 4, 5)).astype(kind)
+    path = tmp_path / "v.nii"
+    path.write_bytes(gzip.compress(nifti(volume, order)) if packed else nifti(volume, order))
+    found = read_nifti(path)
+    np.testing.assert_array_equal(found, volume)
+    assert found.dtype == volume.dtype
+    path.write_bytes(nifti(volume, order, slope=0.5, intercept=-3.0))
+    np.testing.assert_allclose(read_nifti(path), volume * 0.5 - 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"short", "its header is another"),
+        (nifti(np.zeros((2, 2), np.uint8), magic=b"ni1\0"), "its header is another"),
+        (nifti(np.zeros((4, 4, 4), np.int16))[:-9], "expected 64 numbers of 2 bytes, but it ends before"),
+        (gzip.compress(nifti(np.zeros((4, 4), np.int16)))[:-12], "it cannot be read"),
+        (nifti(np.zeros((4, 4), np.uint8)).replace(struct.pack("<2h", 2, 8), struct.pack("<2h", 128, 24), 1), "has kind 128"),
+    ],
+)
+def test_damaged_volumes_get_their_sentence(tmp_path, content, sentence):
+    path = tmp_path / "v.nii"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=sentence) as error:
+        read_nifti(path)
+    assert "\n" not in str(error.value)
+
+
+def test_slices_have_their_shares_and_grey_values():
+    volume, seg = brain(0)
+    found = slices(volume, seg, every=2)
+    assert found.x.shape == (4, 10, 12)  # heights 0, 2, 4 and 6; rows are the second axis
+    np.testing.assert_allclose(found.tumour, [0, 0, 4 / 36, 0])
+    np.testing.assert_allclose(found.brain, [0, 36 / 120, 36 / 120, 36 / 120])
+    np.testing.assert_allclose(found.height, [0, 2 / 7, 4 / 7, 6 / 7])
+    assert found.x[1, 2:8, 3:9].min() == 255
+    with pytest.raises(ValueError, match="expected three dimensions and a segmentation of the same"):
+        slices(volume, seg[:5])
+
+
+def test_patients_are_held_out_and_groups_follow_the_segmentation(place):
+    splits = load("brats", folder=place, size=8, every=1, test=0.34)
+    # Of each patient two slices are ill, four healthy, and two empty, which are left out.
+    assert (len(splits.train.target), len(splits.train.background)) == (8, 16)
+    assert (len(splits.test.target), len(splits.test.background)) == (4, 8)
+    assert splits.train.shape == (1, 8, 8)
+    assert splits.train.target.factors[:, 0].min() > 0
+    assert not splits.train.background.factors[:, 0].any()
+    assert splits.train.factor_names == ("salient tumour", "height", "brain")
+
+
+def test_nobody_is_in_both_parts(tmp_path):
+    patient = np.repeat(np.arange(10), 6)
+    x = np.broadcast_to((20 * patient + 10)[:, None, None], (60, 16, 16)).astype(np.uint8)
+    (tmp_path / "brats").mkdir()
+    np.savez(tmp_path / "brats" / "brats.npz", x=x, tumour=np.arange(60) % 3 == 0, patient=patient)
+    seen = []
+    for seed in (0, 1):
+        splits = load("brats", folder=tmp_path, size=8, every=1, seed=seed)
+        train, test = ({int(v) for v in np.unique(part.x)} for part in splits)
+        assert not train & test
+        assert (len(train), len(test)) == (8, 2)
+        assert len(splits.train.target) == 16
+        seen.append(test)
+    assert seen[0] != seen[1]
+
+
+def test_slices_with_a_trace_of_tumour_are_in_neither_group(place):
+    some = load("brats", folder=place, size=8, every=1, test=0.34, least_tumour=0.0).train
+    assert len(some.target) == 8
+    with pytest.raises(ValueError, match="expected slices with and without a tumour in both parts, but 0 of"):
+        load("brats", folder=place, size=8, every=1, least_tumour=0.5)
+
+
+def test_missing_files_get_their_sentence(tmp_path, place):
+    with pytest.raises(ValueError, match=r"BraTS was expected in .* but neither is there"):
+        load("brats", folder=tmp_path / "elsewhere")
+    (place / "brats" / "BraTS_002" / "BraTS_002_seg.nii").unlink()
+    with pytest.raises(ValueError, match=r"BraTS_002_t1.nii.gz expected a segmentation BraTS_002_seg.nii.gz beside it"):
+        load("brats", folder=place)

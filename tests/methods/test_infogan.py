@@ -1,0 +1,291 @@
+"""Double InfoGAN and InfoGAN: each term by hand, who moves by what, and what a weight of 0 leaves out."""
+
+import numpy as np
+import pytest
+import torch
+from small import pictures, small, vectors
+from torch import nn
+from torch.nn import functional
+
+from untwine.batches import Rows
+from untwine.methods import METHODS
+from untwine.methods.generative_game import framed, pictured
+
+ROWS = 16
+NAMES = ("double_infogan", "infogan")
+
+
+class Table(nn.Module):
+    """Says of every row what a table holds, however often it is asked; its one number makes it a network."""
+
+    def __init__(self, **said):
+        super().__init__()
+        self.said, self.one, self.asked = said, nn.Parameter(torch.ones((), dtype=torch.float64)), []
+
+    def forward(self, *rows):
+        self.asked.append(rows)
+        found = {name: self.one * value for name, value in self.said.items()}
+        return found.get("out", found)
+
+
+def started(name="double_infogan", data=None, **changes):
+    """The method as it begins, in double precision; its only stage, and a batch of it."""
+    data = data or vectors(target=ROWS, background=ROWS)
+    method = small(name, batch=ROWS, precision="float64", **changes)
+    method._prepare(data, {})
+    (stage,) = method.stages()
+    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    return method, stage, lambda number=0: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+
+
+def random(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def tabled(method, rows=2 * ROWS, **changes):
+    """Put tables in place of both networks."""
+    said = {"real": random(rows), "target": random(rows, seed=1), "z": random(rows, 4, seed=2), "s": random(rows, 3, seed=3)}
+    method.nets_["discriminator"], method.nets_["generator"] = Table(**said | changes), Table(out=random(rows, 6, seed=4))
+    return said
+
+
+def codes_drawn(batch):
+    """The codes that a step draws, in its order: the noise of the discriminator is not drawn by a table."""
+    z, s = batch.noise(4), batch.noise(3)
+    s[ROWS:] = 0
+    return z, s
+
+
+def both(rows, target=1.0, background=0.5):
+    return target * rows[:ROWS].mean() + background * rows[ROWS:].mean()
+
+
+def test_every_term_by_hand():
+    method, _, batch = started(w_adv=0.3, w_class=0.7, w_info_z=2.0, w_info_s=3.0, w_info_real=0.9, w_image=1.1)
+    said, x = tabled(method), batch().x
+    moves = dict(method.step(batch(), 0))
+    z, s = codes_drawn(batch())
+    right = torch.cat([functional.softplus(-said["target"][:ROWS]), functional.softplus(said["target"][ROWS:])])
+    shared = {
+        "class": 0.7 * both(right),
+        "info_common": 2.0 * both((said["z"] - z).abs()),
+        "info_salient": 3.0 * both((said["s"] - s).abs()),
+        "image": 1.1 * both((random(2 * ROWS, 6, seed=4) - x).abs()),
+    }
+    yes, no = functional.softplus(-said["real"]), functional.softplus(said["real"])
+    expected = {
+        "generator": {**shared, "adversarial": 0.3 * both(yes)},
+        "discriminator": {
+            **shared,
+            "adversarial": 0.3 * both(yes + no),
+            "silence": 0.9 * said["s"][ROWS:].abs().mean(),
+        },
+    }
+    assert set(moves) == set(expected)
+    for player, terms in expected.items():
+        assert set(moves[player]) == set(terms)
+        for name, value in terms.items():
+            torch.testing.assert_close(moves[player][name], value, msg=f"{player} {name}")
+
+
+def test_rows_are_made_again_from_their_codes_and_backgrounds_without_s():
+    method, _, batch = started()
+    said = tabled(method)
+    list(method.step(batch(), 0))
+    drawn, in_g, in_d = method.nets_["generator"].asked
+    z, s = codes_drawn(batch())
+    torch.testing.assert_close(drawn, (z, s))
+    for again in (in_g, in_d):
+        torch.testing.assert_close(again[0], said["z"])
+        torch.testing.assert_close(again[1], torch.cat([said["s"][:ROWS], torch.zeros(ROWS, 3, dtype=torch.float64)]))
+    assert not in_g[0].requires_grad  # the generator's move asks nothing of Q; the discriminator's does
+    assert in_d[0].requires_grad
+    real, seen, again = (rows[0] for rows in method.nets_["discriminator"].asked)
+    assert torch.equal(real, batch().x)
+    assert seen.requires_grad
+    assert not again.requires_grad
+    assert torch.equal(seen.detach(), again)
+
+
+def test_gaussian_codes_have_half_the_squared_error():
+    method, _, batch = started(posterior="gaussian")
+    said = tabled(method)
+    terms = dict(method.step(batch(), 0))["discriminator"]
+    z, _ = codes_drawn(batch())
+    torch.testing.assert_close(terms["info_common"], both(0.5 * (said["z"] - z) ** 2))
+    torch.testing.assert_close(terms["silence"], 0.5 * (said["s"][ROWS:] ** 2).mean())
+
+
+def test_uniform_priors_have_their_range_in_training_and_in_sampling():
+    method, _, batch = started(prior_common="uniform", prior_salient="uniform")
+    fakes = method._fakes(batch())
+    draws = method.prior(500, torch.Generator().manual_seed(0))
+    for z, s in ((fakes.z, fakes.s[:ROWS]), (draws["common"], draws["salient"])):
+        assert z.min() < -0.8
+        assert z.abs().max() <= 1
+        assert 0 < s.min() < 0.2
+        assert s.max() <= 1
+    assert not fakes.s[ROWS:].any()
+
+
+def test_the_regulariser_sees_two_targets_that_agree_in_one_dimension():
+    method, stage, batch = started(w_cr=0.6)
+    tabled(method, 3 * ROWS)
+    method.nets_["generator"].said["out"] = random(3 * ROWS, 6, seed=4)
+    fakes = method._fakes(batch())
+    ((z, s),) = method.nets_["generator"].asked
+    assert torch.equal(z[:ROWS], z[2 * ROWS :])  # the same common part
+    equal = s[:ROWS] == s[2 * ROWS :]
+    assert equal.sum(1).tolist() == [1] * ROWS
+    assert torch.equal(equal.int().argmax(1), fakes.k)
+    assert len(set(fakes.k.tolist())) == 3
+    said = random(ROWS, 3, seed=7)
+    method.nets_["cr"] = Table(k=said)
+    found = method._cr(batch(), fakes.x, fakes.other, fakes.k)
+    torch.testing.assert_close(found, -torch.log_softmax(said, 1)[torch.arange(ROWS), fakes.k].mean())
+    assert torch.equal(method.nets_["cr"].asked[0][0], torch.cat([fakes.x[:ROWS], fakes.other], 1))
+    assert set(stage.players) == {"generator", "discriminator", "cr"}
+
+
+def test_infogan_by_hand():
+    method, _, batch = started("infogan", w_adv=0.3, w_info=0.8, nuisance=2)
+    x = batch().x
+    said = {"real": random(len(x)), "z": random(len(x), 4, seed=2)}
+    method.nets_["discriminator"], method.nets_["generator"] = Table(**said), Table(out=random(len(x), 6, seed=4))
+    moves = dict(method.step(batch(), 0))
+    again = batch()
+    nuisance, z = again.noise(2), again.noise(4)
+    torch.testing.assert_close(method.nets_["generator"].asked[0], (z, nuisance))
+    info = 0.8 * (said["z"] - z).abs().mean()
+    yes, no = functional.softplus(-said["real"]).mean(), functional.softplus(said["real"]).mean()
+    torch.testing.assert_close(dict(moves["generator"]), {"adversarial": 0.3 * yes, "info": info})
+    torch.testing.assert_close(dict(moves["discriminator"]), {"adversarial": 0.3 * (yes + no), "info": info})
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("networks", ["mlp", "dcgan", "dcgan_attention"])
+def test_no_player_moves_another_and_every_head_gets_its_gradient(name, networks):
+    data = vectors(target=ROWS, background=ROWS) if networks == "mlp" else pictures(target=ROWS, background=ROWS)
+    method, stage, batch = started(name, data, networks=networks, w_cr=1.0)
+    names = {id(p): key for key, p in method.nets_.named_parameters()}
+    owned = {player: {names[id(p)] for p in one.parameters()} for player, one in stage.players.items()}
+    assert set.union(*owned.values()) == set(names.values())
+    assert sum(map(len, owned.values())) == len(names)
+    heads = [
+        key for key in owned["discriminator"] if key.startswith("discriminator.heads") and key.endswith(("weight", "original0"))
+    ]
+    for player, terms in method.step(batch(), 0):
+        mine = stage.players[player].parameters()
+        grads = torch.autograd.grad(sum(terms.values()), mine, allow_unused=True)
+        found = {names[id(p)]: grad for p, grad in zip(mine, grads, strict=True)}
+        assert all(grad is not None for grad in found.values())
+        if player == "discriminator":
+            assert heads
+            assert all(found[key].abs().max() > 0 for key in heads)
+        others = [p for other, one in stage.players.items() if other != player for p in one.parameters()]
+        before = [p.detach().clone() for p in others]
+        with torch.no_grad():
+            for p, grad in zip(mine, grads, strict=True):
+                p.sub_(0.01 * grad)
+        assert all(torch.equal(p, old) for p, old in zip(others, before, strict=True))
+
+
+def test_after_its_move_nothing_leads_back_to_the_generator():
+    method, stage, batch = started(data=pictures(target=ROWS, background=ROWS), w_image=0.0)
+    terms = dict(method.step(batch(), 0))["discriminator"]
+    grads = torch.autograd.grad(sum(terms.values()), stage.players["generator"].parameters(), allow_unused=True)
+    assert all(grad is None for grad in grads)
+
+
+ABLATIONS = {
+    "class": {"w_class": 0.0},
+    "class and image": {"w_class": 0.0, "w_image": 0.0},
+    "info": {"w_info_z": 0.0, "w_info_s": 0.0, "w_info_real": 0.0},
+    "info and image": {"w_info_z": 0.0, "w_info_s": 0.0, "w_info_real": 0.0, "w_image": 0.0},
+    "all": {"w_class": 0.0, "w_info_z": 0.0, "w_info_s": 0.0, "w_info_real": 0.0, "w_image": 0.0},
+}
+
+
+@pytest.mark.parametrize("without", ABLATIONS)
+def test_what_weighs_0_is_neither_built_nor_moved_nor_in_the_history(without):
+    data = vectors(target=ROWS, background=ROWS)
+    method = small("double_infogan", **ABLATIONS[without]).fit(data)
+    gone = {
+        "w_class": "class",
+        "w_image": "image",
+        "w_info_z": "info_common",
+        "w_info_s": "info_salient",
+        "w_info_real": "silence",
+    }
+    terms = {row.term for row in method.history_}
+    assert terms == {"adversarial", *gone.values()} - {gone[field] for field in ABLATIONS[without]}
+    assert ("target" in method.nets_["discriminator"].heads) == ("w_class" not in ABLATIONS[without])
+    assert np.isfinite(method.transform(data.x)).all()
+
+
+def test_players_move_as_often_as_the_loops_say():
+    method, _, batch = started(loop_g=3, loop_d=2, loop_cr=2, w_cr=1.0)
+    players = [player for player, _ in method.step(batch(), 0)]
+    assert players == ["generator"] * 3 + ["discriminator"] * 2 + ["cr"] * 2
+
+
+def test_running_statistics_follow_real_rows_only():
+    method, _, batch = started(data=pictures(target=ROWS, background=ROWS), loop_g=2)
+    followed = {}
+    for key, part in method.nets_["discriminator"].named_modules():
+        if hasattr(part, "running_mean"):
+            followed[key] = part
+    assert followed
+    for part in followed.values():
+        part.momentum = 1.0  # so that they are those of the last pass that they follow
+    moves = method.step(batch(), 0)
+    next(moves)
+    first = [part.running_mean.clone() for part in followed.values()]
+    assert all(mean.abs().max() > 0 for mean in first)
+    list(moves)
+    assert all(torch.equal(part.running_mean, mean) for part, mean in zip(followed.values(), first, strict=True))
+
+
+def test_codes_come_without_noise_and_whatever_else_is_in_the_batch():
+    data = pictures(target=ROWS, background=ROWS)
+    method = small("double_infogan").fit(data)
+    alone = np.concatenate([method.transform(data.x[i : i + 1]) for i in range(4)])
+    np.testing.assert_allclose(method.transform(data.x)[:4], alone, atol=1e-6)
+    np.testing.assert_array_equal(method.transform(data.x), method.transform(data.x))
+
+
+def test_pictures_go_to_the_networks_from_minus_one_to_one_and_come_back():
+    x = torch.rand(2, 1, 3, 3)
+    torch.testing.assert_close(pictured(framed(x)), x)
+    assert framed(torch.tensor([[[[0.0, 1.0]]]])).tolist() == [[[[-1.0, 1.0]]]]
+    assert torch.equal(framed(x[0, 0]), x[0, 0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"posterior": "cauchy"}, "posterior expected one of laplace, gaussian, but got 'cauchy'"),
+        ({"loop_d": 0}, "loop_d expected a whole number of at least 1, but got 0"),
+        ({"w_adv": 0.0}, "w_adv expected a number above 0"),
+    ],
+)
+def test_options_that_mean_nothing_get_their_sentence(name, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        METHODS[name](**options).fit(vectors())
+
+
+def test_unknown_priors_and_own_networks_get_their_sentence():
+    with pytest.raises(ValueError, match="prior_salient expected one of normal, uniform, but got 'student'"):
+        METHODS["double_infogan"](prior_salient="student").fit(vectors())
+    with pytest.raises(ValueError, match="InfoGAN expected no networks of your own, but got encoder"):
+        METHODS["infogan"]().fit(vectors(), networks={"encoder": nn.Linear(6, 4)})
+
+
+@pytest.mark.parametrize("data", METHODS["double_infogan"].papers)
+def test_the_papers_settings_are_those_of_table_6(data):
+    method = METHODS["double_infogan"].paper(data)
+    assert (method.w_background, method.w_target, method.w_adv, method.w_class, method.w_image) == (0.5, 1.0, 0.5, 0.5, 1.0)
+    assert (method.w_info_z, method.w_info_s, method.w_info_real, method.width) == (1.0, 1.0, 1.0, 64)
+    assert (method.lr, method.loop_g) == {"dsprites_mnist": (5e-5, 2), "brats": (1e-4, 1)}.get(data, (2e-4, 1))
+    method.check()

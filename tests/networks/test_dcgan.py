@@ -1,0 +1,123 @@
+"""The networks of paper 003: the layers of its tables 4 and 5, noise where it is said to be, and both norms."""
+
+import pytest
+import torch
+from torch import nn
+
+from untwine.networks import NETWORKS
+from untwine.networks.attention import AttentionDecoder, SelfAttention
+from untwine.networks.critic import Critic, Generator, chosen
+from untwine.networks.dcgan import DCGANDecoder, Trunk
+from untwine.networks.norm import BatchNorm
+
+
+def sizes(net, kinds=(nn.Conv2d, nn.ConvTranspose2d)):
+    return [tuple(part.weight.shape) for part in net.modules() if isinstance(part, kinds)]
+
+
+def critic(name, shape, width=4, deviation=0.2):
+    return Critic(NETWORKS[name], shape, width, logits=("real",), codes={"z": 3, "s": 2}, deviation=deviation)
+
+
+def test_the_layers_of_table_4():
+    trunk, generator = Trunk((3, 64, 64), 64), DCGANDecoder(128, (3, 64, 64), 64)
+    assert sizes(trunk) == [(64, 3, 4, 4), (128, 64, 4, 4), (256, 128, 4, 4), (512, 256, 4, 4)]
+    assert [part.weight.numel() for part in trunk.modules() if isinstance(part, BatchNorm)] == [128, 256, 512]
+    assert sizes(trunk.head(5, codes=True), nn.Linear) == [(5, 512 * 4 * 4)]
+    assert sizes(generator) == [(512, 256, 4, 4), (256, 128, 4, 4), (128, 64, 4, 4), (64, 3, 4, 4)]
+    assert generator.linear.weight.shape == (512 * 16, 128)
+
+
+def test_the_layers_of_table_5():
+    trunk, generator = Trunk((1, 128, 128), 64, spectral=True), AttentionDecoder(128, (1, 128, 128), 64)
+    assert sizes(trunk) == [(64, 1, 4, 4), (128, 64, 4, 4), (256, 128, 4, 4), (512, 256, 4, 4), (512, 512, 4, 4)]
+    assert not [part for part in trunk.modules() if isinstance(part, BatchNorm)]
+    assert sizes(trunk.head(5, codes=True), nn.Linear) == [(128, 512 * 16), (5, 128)]
+    assert sizes(trunk.head(1, codes=False), nn.Linear) == [(1, 512 * 16)]
+    kept = [shape for shape in sizes(generator) if shape[-1] == 3]
+    assert [shape[:2] for shape in kept] == [(1024, 512), (512, 1024), (256, 512), (256, 256), (128, 256), (64, 128), (1, 64)]
+    assert generator.linear.weight.shape == (8192, 128)
+    assert isinstance(generator.steps[2][-1], SelfAttention)
+
+
+@pytest.mark.parametrize("name", ["dcgan", "dcgan_attention"])
+@pytest.mark.parametrize("shape", [(3, 32, 32), (1, 64, 64), (1, 128, 128), (2, 8, 8), (3, 9, 12), (1, 17, 40)])
+def test_every_size_comes_back_and_every_pixel_and_code_counts(name, shape):
+    torch.manual_seed(0)
+    nets = critic(name, shape).double(), Generator(NETWORKS[name], 5, shape, 4).double()
+    z = torch.randn(9, 5, dtype=torch.float64)
+    picture = nets[1](z[:, :3], z[:, 3:])
+    assert picture.shape == (9, *shape)
+    assert picture.abs().max() <= 1
+    assert (nets[1](z + 1) != picture).any(0).all()  # in some row: ReLU may be silent in others
+    x = torch.rand(3, *shape, dtype=torch.float64, requires_grad=True)
+    said = nets[0](x)
+    assert {head: tuple(out.shape) for head, out in said.items()} == {"real": (3,), "z": (3, 3), "s": (3, 2)}
+    # With batch norm the sum over rows would be the same whatever the pixels are.
+    (seen,) = torch.autograd.grad(sum((out[0] ** 3).sum() for out in said.values()), x)
+    assert (seen[0] != 0).all()
+
+
+def test_noise_comes_before_every_layer_and_every_head():
+    net, asked = critic("dcgan", (3, 32, 32)).eval(), []
+
+    def draw(*shape):
+        asked.append(shape)
+        return torch.zeros(2, *shape)
+
+    x = torch.rand(2, 3, 32, 32)
+    quiet = net(x)
+    drawn = net(x, draw)
+    assert asked == [(32, 32, 3), (16, 16, 4), (8, 8, 8), (256,), (256,), (256,)]
+    assert all(torch.equal(drawn[name], quiet[name]) for name in quiet)
+    loud = net(x, lambda *shape: torch.ones(2, *shape))
+    assert all(not torch.equal(loud[name], quiet[name]) for name in quiet)
+    still = critic("dcgan", (3, 32, 32), deviation=0.0)
+    still(x, lambda *shape: pytest.fail("drawn in vain"))
+
+
+def test_noise_has_the_asked_deviation():
+    net = critic("mlp", (5,), deviation=0.3)
+    net.trunk.encoder = nn.Identity()
+    net.heads = nn.ModuleDict()
+    seen = net.trunk(torch.full((2, 5), 10.0), lambda *shape: torch.ones(2, *shape))
+    torch.testing.assert_close(seen, torch.full((2, 5), 10.3))
+
+
+def test_spectral_norm_makes_the_largest_singular_value_one():
+    torch.manual_seed(0)
+    trunk = Trunk((1, 32, 32), 4, spectral=True)
+    for _ in range(50):  # each pass in training refines the estimate
+        trunk(torch.rand(2, 1, 32, 32))
+    for step in trunk.steps:
+        weight = step[0].weight.detach()
+        assert torch.linalg.matrix_norm(weight.flatten(1), 2).item() == pytest.approx(1, abs=1e-3)
+
+
+def test_attention_by_hand():
+    torch.manual_seed(0)
+    layer = SelfAttention(8)
+    x = torch.randn(2, 8, 2, 3)
+    assert torch.equal(layer(x), x)  # gamma is 0 at first
+    nn.init.constant_(layer.gamma, 0.7)
+    out = layer(x)
+    f, g, h = ((part.weight[:, :, 0, 0] @ x.flatten(2)) + part.bias[:, None] for part in (layer.f, layer.g, layer.h))
+    for row in range(2):
+        for j in range(6):
+            weights = torch.softmax(torch.stack([f[row, :, i] @ g[row, :, j] for i in range(6)]), 0)
+            mixed = sum(weights[i] * h[row, :, i] for i in range(6))
+            torch.testing.assert_close(out.flatten(2)[row, :, j], x.flatten(2)[row, :, j] + 0.7 * mixed)
+
+
+def test_weights_begin_as_in_dcgan():
+    torch.manual_seed(0)
+    net = Trunk((3, 32, 32), 64)
+    assert net.steps[1][0].weight.std().item() == pytest.approx(0.02, rel=0.02)
+    assert net.steps[1][1].weight.mean().item() == pytest.approx(1, abs=0.01)
+    assert net.steps[1][0].bias is None  # batch norm would take it away
+
+
+def test_auto_is_dcgan_for_pictures_and_fully_connected_for_vectors():
+    assert chosen("auto", (3, 8, 8)) is NETWORKS["dcgan"]
+    assert chosen("auto", (5,)) is NETWORKS["mlp"]
+    assert chosen("conv", (3, 8, 8)) is NETWORKS["conv"]

@@ -1,0 +1,91 @@
+"""The two sides of a generative game: a generator of rows, and a trunk with several heads that looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from untwine.networks import Pair, choose
+from untwine.networks.dcgan import Head
+from untwine.networks.noise import Draw, noisy
+
+FEATURES = 128
+
+
+def chosen(name: str, shape: tuple[int, ...]) -> Pair:
+    """Return the networks of that name; `auto` is `dcgan` for pictures and `mlp` for vectors."""
+    return choose("dcgan" if name == "auto" and len(shape) == 3 else name, shape)
+
+
+class Generator(nn.Module):
+    """A decoder whose pictures are in [-1, 1]; vectors are as it gives them."""
+
+    def __init__(self, pair: Pair, codes: int, shape: tuple[int, ...], width: int) -> None:
+        super().__init__()
+        self.decoder, self.pictures = pair.decoder(codes, shape, width), len(shape) == 3
+
+    def forward(self, *codes: Tensor) -> Tensor:
+        """Return rows (n, *shape) from codes given block by block."""
+        joined = torch.cat(codes, 1) if len(codes) > 1 else codes[0]
+        out: Tensor = self.decoder(joined).to(joined.dtype)
+        return torch.tanh(out / 2) if self.pictures else out
+
+
+class Critic(nn.Module):
+    """A trunk, one logit for each question, and codes in named blocks; noise before every layer and every head.
+
+    Of networks that have no noise between their layers the encoder is the trunk, with noise on the row and before the heads.
+
+    Parameters
+    ----------
+    pair, width
+        The networks that the trunk comes from, and their width.
+    shape
+        The shape of a row, pictures being in [-1, 1].
+    logits, codes
+        The names of heads with one number, and the widths of those with codes.
+    deviation
+        Of the noise.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        shape: tuple[int, ...],
+        width: int,
+        *,
+        logits: Sequence[str] = (),
+        codes: Mapping[str, int],
+        deviation: float,
+    ) -> None:
+        super().__init__()
+        self.trunk: Any = pair.noisy(shape, width) if pair.noisy else _Plain(pair, shape, width)
+        self.trunk.deviation, self.logits = deviation, tuple(logits)
+        heads = {name: self.trunk.head(1, codes=False) for name in logits}
+        self.heads = nn.ModuleDict(heads | {name: self.trunk.head(out, codes=True) for name, out in codes.items()})
+
+    def forward(self, x: Tensor, draw: Draw | None = None) -> dict[str, Tensor]:
+        """Return what each head says of rows (n, *shape): logits (n,), codes (n, width)."""
+        features = self.trunk(x, draw)
+        said = {name: head(features, draw).to(x.dtype) for name, head in self.heads.items()}
+        return {name: out.squeeze(1) if name in self.logits else out for name, out in said.items()}
+
+
+class _Plain(nn.Module):
+    """The encoder of any networks as a trunk."""
+
+    deviation = 0.0
+
+    def __init__(self, pair: Pair, shape: tuple[int, ...], width: int) -> None:
+        super().__init__()
+        self.encoder = (pair.trunk or pair.encoder)(shape, FEATURES, width)
+
+    def forward(self, x: Tensor, draw: Draw | None = None) -> Tensor:
+        return functional.leaky_relu(self.encoder(noisy(x, draw, self.deviation)), 0.2)
+
+    def head(self, out: int, codes: bool) -> nn.Module:
+        return Head([nn.Linear(FEATURES, out)], self.deviation)
