@@ -92,7 +92,10 @@ class Stage:
     batch
         Rows in a step over all processes; with `groups`, rows of each group.
     batches
-        `mixed`: rows as they come. `groups`: target and background in every step, target first.
+        `mixed`: rows as they come. `groups`: target and background in every step, target first. `classes`: sets of rows of one
+        class, the first row of every set, then the second of every set, and so on.
+    together
+        How many rows of one class a set has; 2 makes pairs.
     schedule
         From the part of the stage that is done, in [0, 1), to the factor of every learning rate.
     """
@@ -102,8 +105,9 @@ class Stage:
     players: Mapping[str, Player]
     step: Callable[[Batch, int], Generator[Move]]
     batch: int
-    batches: Literal["mixed", "groups"] = "mixed"
+    batches: Literal["mixed", "groups", "classes"] = "mixed"
     schedule: Callable[[float], float] | None = None
+    together: int = 2
 
 
 def cosine(done: float) -> float:
