@@ -12,6 +12,8 @@ from untwine import Samples, distributed
 from untwine.batches import Batch, Rows
 from untwine.training import Player, Stage
 
+CPU = torch.device("cpu")
+
 
 @pytest.mark.parametrize(("target", "background"), [(1, 1000), (1000, 1), (30, 20), (7, 7)])
 def test_both_groups_are_in_every_step_and_every_row_of_the_larger_is_seen(target, background):
@@ -121,3 +123,36 @@ def test_pictures_lie_as_their_networks_like_them(networks, layout):
     x = np.random.default_rng(0).integers(0, 256, size=(12, 3, 8, 8), dtype=np.uint8)
     Watched(networks=networks, epochs=1, batch=4, width=4).fit(x)
     assert seen == [True] * 3
+
+
+@pytest.mark.parametrize(("together", "batch"), [(2, 8), (3, 12), (4, 6)])
+def test_rows_of_one_class_come_together(together, batch):
+    labels = np.random.default_rng(0).integers(0, 5, 60) * 3 + 2  # numbers with gaps
+    data = Rows.of(Samples(np.arange(60.0)[:, None], labels=labels), torch.arange(60.0)[:, None], torch.float32, CPU, True)
+    plan = Stage("one", 1, {}, None, batch, batches="classes", together=together)
+    size, steps = data.sizes(plan)
+    order = data.order(plan, 0, 0)
+    assert order.shape == (steps, together, size)
+    assert steps * size * together >= 60
+    assert (labels[order] == labels[order[:, :1]]).all()
+    for step in order:
+        assert all(len(set(column)) == together for column in step.T)
+    leaders = order[:, 0].ravel()
+    assert len(set(leaders)) == len(leaders)
+    assert data.order(plan, 0, 0).tolist() == order.tolist() != data.order(plan, 0, 1).tolist()
+    made = data.batch(order[0], (0,))
+    assert made.labels.tolist() == np.unique(labels, return_inverse=True)[1][order[0].ravel()].tolist()
+    np.testing.assert_array_equal(made.sets(made.index).numpy(), order[0])
+
+
+def test_a_class_of_one_row_is_its_own_company_and_labels_are_only_seen_by_whom_needs_them():
+    samples = Samples(np.arange(4.0)[:, None], labels=[0, 1, 1, 1])
+    plan = Stage("one", 1, {}, None, 4, batches="classes")
+    order = Rows.of(samples, torch.zeros(4, 1), torch.float32, CPU, True).order(plan, 0, 0)
+    alone = order[:, :, (order[:, 0] == 0).any(0)]
+    assert (alone[:, 1] == alone[:, 0])[alone[:, 0] == 0].all()
+    unlabelled = Rows.of(samples, torch.zeros(4, 1), torch.float32, CPU)
+    with pytest.raises(ValueError, match="expected labels, but the samples have none"):
+        unlabelled.batch(np.array([[0, 1]]), (0,)).labels  # noqa: B018 (it is the asking that is refused)
+    with pytest.raises(ValueError, match="batches of classes expected labels"):
+        unlabelled.order(plan, 0, 0)

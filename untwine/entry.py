@@ -52,12 +52,23 @@ def require(samples: Samples, needs: Needs, title: str) -> None:
                     f"{title} expected at least 2 rows of {side}, but got {count} sample{'s' * (count != 1)}; "
                     "add some, or use an unsupervised method."
                 )
-    if needs == "labels" and samples.labels is None:
+    if len(samples) < 2:
+        raise ValueError(f"{title} expected at least 2 rows, but got {len(samples)} sample.")
+    if needs == "labels":
+        _require_classes(samples, title)
+
+
+def _require_classes(samples: Samples, title: str) -> None:
+    if samples.labels is None:
         raise ValueError(
             f"{title} expected a class for every row, but the data has no labels; pass Samples(x, labels=...) or y."
         )
-    if len(samples) < 2:
-        raise ValueError(f"{title} expected at least 2 rows, but got {len(samples)} sample.")
+    if unknown := int((samples.labels < 0).sum()):
+        raise ValueError(
+            f"{title} expected a class for every row, but {unknown} of {len(samples)} are unknown (-1); leave those rows out."
+        )
+    if len(np.unique(samples.labels)) < 2:
+        raise ValueError(f"{title} expected at least 2 classes, but all {len(samples)} rows are of one; add rows of others.")
 
 
 def choose_device(name: str) -> torch.device:

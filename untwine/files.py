@@ -6,21 +6,42 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import torch
 from torch import Tensor
+
+AT_ONCE = 2**22  # numbers of a tensor that are written at a time
+KINDS = {  # as safetensors calls them
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
 
 
 def write(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a file aside, sync it and rename it, so that no reader and no crash ever sees half of it."""
+    with whole(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that is written aside, synced and renamed at the end; without an end nothing is there."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(aside, 0o644)
@@ -67,14 +88,35 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def write_tensors(path: str | os.PathLike[str], tensors: Mapping[str, Tensor], notes: Mapping[str, Any] | None = None) -> str:
-    """Write tensors and notes as one safetensors file, and return its SHA-256."""
-    from safetensors.torch import save
+    """Write tensors and notes as one safetensors file, tensor by tensor, and return its SHA-256."""
+    digest = hashlib.sha256()
+    with whole(path) as file:
+        for part in _safetensors(tensors, notes or {}):
+            digest.update(part)
+            file.write(part)
+    return digest.hexdigest()
 
-    content = save(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, {"notes": json.dumps(notes or {})}
-    )
-    write(path, content)
-    return hashlib.sha256(content).hexdigest()
+
+def _safetensors(tensors: Mapping[str, Tensor], notes: Mapping[str, Any]) -> Iterator[bytes | memoryview]:
+    """Yield the content of a safetensors file: the length of a JSON header, the header, and the tensors' bytes one by one.
+
+    The format's own library joins them all in memory first, which tables of codes may be too large for.
+    """
+    header: dict[str, Any] = {"__metadata__": {"notes": json.dumps(notes)}}
+    # The largest numbers come first, so that all lie at multiples of their size.
+    order = sorted(tensors, key=lambda name: (-tensors[name].element_size(), name))
+    end = 0
+    for name in order:
+        tensor, start = tensors[name], end
+        end += tensor.numel() * tensor.element_size()
+        header[name] = {"dtype": KINDS[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    yield len(text).to_bytes(8, "little") + text
+    for name in order:
+        flat = tensors[name].detach().cpu().contiguous().reshape(-1)
+        for start in range(0, len(flat), AT_ONCE):
+            yield flat[start : start + AT_ONCE].view(torch.uint8).numpy().data
 
 
 def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -153,7 +153,6 @@ class Method(ABC):
         own = own_modules(networks)
         if resume and out is not None and run_folder.is_finished(Path(out)):
             return self._take_finished(Path(out), samples, own)
-        self.found_ = self._look_for(samples)
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
         kept = Kept(None if out is None else Path(out) / CHECKPOINT, resume, every, watch and partial(watch, self))
@@ -323,7 +322,9 @@ class Method(ABC):
             raise ValueError(f"precision expected one of {', '.join(PRECISIONS)}, but got {self.precision!r}.")
 
     def _look_for(self, samples: Samples) -> dict[str, int]:
-        """Return the widths that are left to the data."""
+        """Return what the networks must know of the data: widths that are left to it, and how many rows and classes it has."""
+        if self.needs == "labels" and samples.labels is not None:
+            return {"rows": len(samples), "classes": len(np.unique(samples.labels))}
         asked = [name for name, value in self.get_params().items() if name == "n_salient" and value == "auto"]
         if not asked:
             return {}
@@ -336,6 +337,7 @@ class Method(ABC):
         return dict.fromkeys(asked, max(1, found))
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
+        self.found_ = self._look_for(samples)
         self._assemble(samples.shape, own)
         if not samples.is_image:
             self.n_features_in_ = samples.shape[0]
@@ -424,7 +426,8 @@ class Trained(Method):
         if kept.checkpoint is not None:
             files.folder(kept.checkpoint.parent)  # before the hours of training, not after
         identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
-        rows = Rows.of(samples, self._standard(torch.from_numpy(samples.x)), self._dtype, self.device_)
+        x, labelled = self._standard(torch.from_numpy(samples.x)), self.needs == "labels"
+        rows = Rows.of(samples, x, self._dtype, self.device_, labelled)
         return train(
             self.stages(),
             self.nets_,

@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -29,8 +30,8 @@ import torch
 from torch import Tensor, nn
 
 from untwine import distributed, files, memory
-from untwine.adam import Adam
 from untwine.batches import Batch, Rows
+from untwine.code_table import CodeTable, Mover
 from untwine.progress import bar
 from untwine.samples import Array
 
@@ -71,9 +72,16 @@ class Player:
 
     def parameters(self) -> list[nn.Parameter]:
         """Return what the player owns and may move."""
-        parts = [self.owns] if isinstance(self.owns, nn.Module) else self.owns
-        found = [p for part in parts for p in (part.parameters() if isinstance(part, nn.Module) else [part])]
+        found = [p for part in self._parts() for p in (part.parameters() if isinstance(part, nn.Module) else [part])]
         return [p for p in found if p.requires_grad]
+
+    def tables(self) -> list[CodeTable]:
+        """Return the tables of codes among it, of which a step moves only the rows that it takes."""
+        parts = [part for part in self._parts() if isinstance(part, nn.Module)]
+        return [module for part in parts for module in part.modules() if isinstance(module, CodeTable)]
+
+    def _parts(self) -> Sequence[nn.Module | nn.Parameter]:
+        return [self.owns] if isinstance(self.owns, nn.Module) else self.owns
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,10 @@ class Stage:
     batch
         Rows in a step over all processes; with `groups`, rows of each group.
     batches
-        `mixed`: rows as they come. `groups`: target and background in every step, target first.
+        `mixed`: rows as they come. `groups`: target and background in every step, target first. `classes`: sets of rows of one
+        class, the first row of every set, then the second of every set, and so on.
+    together
+        How many rows of one class a set has; 2 makes pairs.
     schedule
         From the part of the stage that is done, in [0, 1), to the factor of every learning rate.
     """
@@ -103,8 +114,9 @@ class Stage:
     players: Mapping[str, Player]
     step: Callable[[Batch, int], Generator[Move]]
     batch: int
-    batches: Literal["mixed", "groups"] = "mixed"
+    batches: Literal["mixed", "groups", "classes"] = "mixed"
     schedule: Callable[[float], float] | None = None
+    together: int = 2
 
 
 def cosine(done: float) -> float:
@@ -189,11 +201,11 @@ class _Loop:
         self.names = {id(p): name for name, p in nets.named_parameters()}
 
     def run(self, number: int, stage: Stage, stored: Mapping[str, Tensor], show: bool) -> None:
-        self.owned = owners(stage, self.names)
-        self.optimizers = {name: Adam(self.owned[name], player.betas) for name, player in stage.players.items()}
-        for name, optimizer in self.optimizers.items():
+        owned = owners(stage, self.names)
+        self.movers = {name: Mover(owned[name], player.tables(), player.betas) for name, player in stage.players.items()}
+        for name, mover in self.movers.items():
             start = f"adam/{name}/"
-            optimizer.load({key.removeprefix(start): value for key, value in stored.items() if key.startswith(start)})
+            mover.load({key.removeprefix(start): value for key, value in stored.items() if key.startswith(start)})
         at, (_, steps) = self.at, self.rows.sizes(stage)
         total = stage.epochs * steps
         with bar(stage.name, total, show) as advance, _interrupts(held=self.checkpoint is not None) as interrupted:
@@ -205,13 +217,15 @@ class _Loop:
                     advance(epoch * steps + step + 1, self.note)
                     self.save_when_due(interrupted)
                 self.close_epoch(stage)
-        self.optimizers = {}
+        self.movers = {}
         at.stage, at.epoch, at.step = number + 1, 0, 0
         self.save_when_due()
 
     def step(self, number: int, stage: Stage, rows: Array, t: int, total: int) -> None:
         factor = self.at.caution * (stage.schedule(t / total) if stage.schedule else 1.0)
         self.rates = {name: player.lr * factor for name, player in stage.players.items()}
+        for mover in self.movers.values():
+            mover.forget()
         moves = stage.step(self.rows.batch(rows, (self.seed, number, t)), t)
         while True:
             with self.precision():
@@ -233,28 +247,38 @@ class _Loop:
         ready = []
         for number, (names, terms) in enumerate(parts):
             players = (names,) if isinstance(names, str) else names
-            parameters = [p for name in players for p in self.owned[name]]
+            movers = [self.movers[name] for name in players]
             losses = [term.to(self.rows.dtype) for term in terms.values()]
             loss = functools.reduce(torch.add, losses)
-            grads = torch.autograd.grad(loss, parameters, allow_unused=True, retain_graph=number + 1 < len(parts))
-            used = self.used(players, parameters, grads)
-            averages = list(distributed.average([*used, *(loss.detach() for loss in losses)]))
-            means, values = averages[: len(used)], averages[len(used) :]
-            numbers = torch.stack([*values, norm(means)]).tolist()
+            found, values = self.gradients(players, movers, loss, losses, keep=number + 1 < len(parts))
+            flat = [grad for grads in found for grad in grads]
+            numbers = torch.stack([*values, norm(flat)]).tolist()
             for name, value in zip((*terms, "gradient"), numbers, strict=True):
                 if not math.isfinite(value):
                     return f"{name!r} of the player {'/'.join(players)!r}"
             if self.clip and numbers[-1] > self.clip:
-                torch._foreach_mul_(means, self.clip / numbers[-1])
-            ready.append((players, dict(zip(terms, numbers, strict=False)), means))
-        for players, values_by_term, means in ready:
-            start = 0
-            for name in players:
-                end = start + len(self.owned[name])
-                self.optimizers[name].step(means[start:end], self.rates[name])
-                start = end
+                torch._foreach_mul_(flat, self.clip / numbers[-1])
+            ready.append((players, dict(zip(terms, numbers, strict=False)), found))
+        for players, values_by_term, found in ready:
+            for name, grads in zip(players, found, strict=True):
+                self.movers[name].step(grads, self.rates[name])
             self.count("/".join(players), values_by_term)
         return ""
+
+    def gradients(
+        self, players: tuple[str, ...], movers: Sequence[Mover], loss: Tensor, losses: Sequence[Tensor], keep: bool
+    ) -> tuple[list[list[Tensor]], Sequence[Tensor]]:
+        """Return each player's gradients and the terms' values, over all processes."""
+        inputs = [mover.inputs() for mover in movers]
+        every = iter(torch.autograd.grad(loss, list(chain(*inputs)), allow_unused=True, retain_graph=keep))
+        found = [[next(every) for _ in some] for some in inputs]
+        dense = [self.used(players, m.parameters, grads[: len(m.parameters)]) for m, grads in zip(movers, found, strict=True)]
+        averages = iter(distributed.average([*chain(*dense), *(loss.detach() for loss in losses)]))
+        means = [[next(averages) for _ in some] for some in dense]
+        for mover, mean, grads in zip(movers, means, found, strict=True):
+            weights = [one.table.weight for one in mover.tables]
+            mean.extend(self.used(players, weights, mover.merged(grads[len(mover.parameters) :])))
+        return means, list(averages)
 
     def used(
         self, players: tuple[str, ...], parameters: Sequence[nn.Parameter], grads: Sequence[Tensor | None]
@@ -316,8 +340,8 @@ class _Loop:
         if self.checkpoint is None or distributed.rank():
             return
         tensors = {f"nets/{name}": value for name, value in self.nets.state_dict().items()}
-        for name, optimizer in self.optimizers.items():
-            tensors |= {f"adam/{name}/{key}": value for key, value in optimizer.state().items()}
+        for name, mover in self.movers.items():
+            tensors |= {f"adam/{name}/{key}": value for key, value in mover.state().items()}
         files.write_tensors(self.checkpoint, tensors, {"identity": self.identity, "at": vars(self.at)})
 
     def restore(self) -> dict[str, Tensor]:

@@ -18,6 +18,7 @@ from untwine.data.factor_grid import FactorGrid
 from untwine.data.grassy_digits import grassy_digits
 from untwine.data.grassy_mnist import grassy_mnist, grassy_mnist_nonlinear
 from untwine.data.mpi3d import mpi3d, mpi3d_grid
+from untwine.data.posed_digits import posed_digits, posed_digits_grid
 from untwine.data.shapes3d import shapes3d, shapes3d_grid
 from untwine.data.smallnorb import smallnorb, smallnorb_grid
 from untwine.data.splits import Splits
@@ -39,6 +40,7 @@ DATA: dict[str, Callable[..., Splits]] = {
     "grassy_mnist": grassy_mnist,
     "grassy_mnist_nonlinear": grassy_mnist_nonlinear,
     "mpi3d": mpi3d,
+    "posed_digits": posed_digits,
     "shapes3d": shapes3d,
     "smallnorb": smallnorb,
     "toy_contrast": toy_contrast,
@@ -49,6 +51,7 @@ GRIDS: dict[str, Callable[..., FactorGrid]] = {
     "dsprites": dsprites_grid,
     "dsprites_redrawn": dsprites_redrawn_grid,
     "mpi3d": mpi3d_grid,
+    "posed_digits": posed_digits_grid,
     "shapes3d": shapes3d_grid,
     "smallnorb": smallnorb_grid,
 }

@@ -38,7 +38,19 @@ def held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
     return Splits(samples[~kept], samples[kept])
 
 
-def for_choosing(splits: Splits, share: float = 0.2, seed: int = 0) -> Splits:
+def classes_held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
+    """Split classes at random, keeping all rows of the share `test` of them (at least one class) for the test."""
+    share, chance = real("test", test, 0.01, 0.9), np.random.default_rng(whole("seed", seed, 0))
+    labels = np.full(len(samples), -1) if samples.labels is None else samples.labels
+    known = np.unique(labels[labels >= 0])
+    if len(known) < 2:
+        raise ValueError(f"a split by class expected at least 2 classes, to keep one for the test, but got {len(known)}.")
+    many = min(max(1, round(share * len(known))), len(known) - 1)
+    kept = np.isin(labels, chance.permutation(known)[:many])
+    return Splits(samples[~kept], samples[kept])
+
+
+def for_choosing(splits: Splits, share: float = 0.2, seed: int = 0, by: str = "rows") -> Splits:
     """Return splits to choose a method or its options on, made of the training part alone: the test part stays unseen.
 
     Parameters
@@ -50,6 +62,9 @@ def for_choosing(splits: Splits, share: float = 0.2, seed: int = 0) -> Splits:
     seed
         Decides which rows these are. Rows made of one original, such as the two pictures of a digit in `digit_style` or two of
         one person, are not kept together.
+    by
+        "rows" holds out rows of every class; "classes" holds out all rows of some classes, as the data sets for class and
+        content do.
 
     Examples
     --------
@@ -60,4 +75,6 @@ def for_choosing(splits: Splits, share: float = 0.2, seed: int = 0) -> Splits:
     """
     if not isinstance(splits, Splits):
         raise TypeError(f"for_choosing expected what load returned, but got {type(splits).__name__}; pass the whole Splits.")
-    return held_out(splits.train, real("share", share, 0.01, 0.9), seed)
+    if by not in ("rows", "classes"):
+        raise ValueError(f"by expected 'rows' or 'classes', but got {by!r}.")
+    return (held_out if by == "rows" else classes_held_out)(splits.train, real("share", share, 0.01, 0.9), seed)

@@ -1,0 +1,92 @@
+"""Every class in every pose, drawn as the pose says, with classes that training never saw."""
+
+import numpy as np
+import pytest
+
+from untwine.data import for_choosing, grid, load
+from untwine.data.posed_digits import Poser, posed_digits
+
+
+def centre(x):
+    """Where the light of a picture is, to the right and down, in sides from its middle."""
+    light, side = x.astype(float), x.shape[-1]
+    places = (np.arange(side) + 0.5) / side - 0.5
+    return np.array([(light.sum(0) * places).sum(), (light.sum(1) * places).sum()]) / light.sum()
+
+
+def drawn(*pose, image=None, size=48):
+    image = np.pad(np.ones((4, 4)), 2) if image is None else image
+    return Poser(image[None], np.array([pose]), size)(np.array([0]), np.array([0]))[0, 0]
+
+
+def test_every_class_comes_in_every_pose_and_the_test_classes_are_others():
+    data = posed_digits(n_train=4, n_test=3)
+    assert data.train.x.shape == (4 * 108, 1, 32, 32)
+    assert data.train.x.dtype == np.uint8
+    for part, classes in zip(data, ([0, 1, 2, 3], [4, 5, 6]), strict=True):
+        assert np.unique(part.labels).tolist() == classes
+        for label in classes:
+            assert len(np.unique(part.factors[part.labels == label], axis=0)) == 108
+    names = [data.train.label_names[label] for label in range(7)]
+    assert len(set(names)) == 7
+    assert data.train.label_names == data.test.label_names
+    more = posed_digits(n_train=6, n_test=3)
+    np.testing.assert_array_equal(more.test.x, data.test.x)
+    np.testing.assert_array_equal(more.train.x[: len(data.train)], data.train.x)
+    assert not np.array_equal(posed_digits(n_train=4, n_test=3, seed=1).train.x, data.train.x)
+
+
+def test_a_pose_does_to_a_digit_what_it_says():
+    plain = drawn(0.0, 1.0, 0.0, 0.0)
+    np.testing.assert_allclose(centre(plain), 0, atol=1e-3)
+    np.testing.assert_allclose(centre(drawn(0.0, 1.0, 0.14, -0.1)), [0.14, -0.1], atol=2e-3)
+    assert drawn(0.0, 0.7, 0.0, 0.0).astype(float).sum() == pytest.approx(0.49 * plain.astype(float).sum(), rel=0.02)
+    right = np.zeros((8, 8))
+    right[3:5, 5:7] = 1  # light at the right of the middle
+    for degrees, (across, down) in {0: (1, 0), 90: (0, -1), -90: (0, 1)}.items():  # anticlockwise from the right is up
+        found = centre(drawn(float(degrees), 1.0, 0.0, 0.0, image=right))
+        np.testing.assert_allclose(found / np.hypot(*found), [across, down], atol=0.02)
+
+
+def test_the_same_poses_are_drawn_for_all_classes_when_fewer_are_asked_for():
+    data = load("posed_digits", n_train=3, n_test=2, n_poses=7, size=16)
+    assert data.train.x.shape == (21, 1, 16, 16)
+    poses = data.train.factors.reshape(3, 7, 4)
+    assert (poses == poses[0]).all()
+    np.testing.assert_array_equal(data.test.factors[:7], poses[0])
+    assert len(np.unique(poses[0], axis=0)) == 7
+
+
+def test_the_grid_draws_the_same_pictures():
+    data, whole = posed_digits(n_train=2, n_test=1), grid("posed_digits")
+    assert len(whole) == 1797 * 108
+    row = int(data.train.label_names[1].split()[-1].rstrip(")"))
+    kept = whole.samples(whole.rows([[row, 2, 1, 0, 2]]))
+    same = (data.train.labels == 1) & (data.train.factors == kept.factors[0, 1:]).all(1)
+    np.testing.assert_array_equal(data.train.x[same], kept.x)
+
+
+def test_classes_can_be_held_out_of_training_for_choosing():
+    data = posed_digits(n_train=10, n_test=2, n_poses=5, size=16)
+    choosing = for_choosing(data, by="classes")
+    assert [len(np.unique(part.labels)) for part in choosing] == [8, 2]
+    assert not set(choosing.train.labels) & set(choosing.test.labels)
+    assert len(choosing.train) + len(choosing.test) == len(data.train)
+    with pytest.raises(ValueError, match="by expected 'rows' or 'classes', but got 'poses'"):
+        for_choosing(data, by="poses")
+    with pytest.raises(ValueError, match="expected at least 2 classes, to keep one for the test, but got 0"):
+        for_choosing(load("toy_contrast", n_target=5, n_background=5), by="classes")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"n_train": 0}, "n_train expected a whole number from 1 to 1796, but got 0"),
+        ({"n_train": 1700, "n_test": 98}, "n_test expected a whole number from 1 to 97, but got 98"),
+        ({"n_poses": 109}, "n_poses expected a whole number from 1 to 108, but got 109"),
+        ({"size": 4}, "size expected a whole number from 8 to 128, but got 4"),
+    ],
+)
+def test_bad_options_get_their_sentence(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        posed_digits(**options)
