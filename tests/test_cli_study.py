@@ -141,6 +141,7 @@ BAD = {
     "a row without label": ('label = "theirs"', ""),
     "a column without scores": ('scores = ["factors_salient.salient", "factors_salient.z"]\n', ""),
     "a column of unknown data": ("digits = 1", 'digits = 1\ndata = ["faces"]'),
+    "a row of unknown data": ('label = "theirs"', 'label = "theirs"\ndata = ["faces"]'),
     "published for unknown data": ("[published.toy]", "[published.faces]"),
     "published for an unknown row": ("theirs = [50.0]", "ours = [50.0]"),
     "too many published": ("[50.0]", "[50.0, 1.0]"),

@@ -143,6 +143,7 @@ def test_only_targets_with_known_labels_of_usual_classes_count():
         (Whole(), Samples(np.eye(30)), "sap", "a factor that a part should hold"),
         (Whole(), Samples(np.eye(30), factors=np.arange(30.0)), "dci", "two factors"),
         (Columns(), vectors(), "attributes", "a factor of 0 and 1"),
+        (Columns(), vectors(), "per_attribute", "a factor of 0 and 1"),
         (Columns(), Samples(np.ones((30, 3))), "groups", "Samples.contrast"),
         (Whole(), vectors(), "leakage", "two parts, as common and salient, but the method has z"),
         (Columns(), Samples(np.ones((30, 3))), "leakage", "labels, factors or groups"),
@@ -167,7 +168,7 @@ def test_bad_arguments_say_why():
 def test_every_metric_of_the_table_explains_itself():
     quick = ["probe", "clustering", "agreement", "factors", "leakage", "groups", "w2", "reconstruction"]
     asked = ["regression", "per_class", "per_factor", "swap", "sap", "mig", "dci", "modularity", "explicitness"]
-    assert list(METRICS) == [*quick, *asked, "z_diff", "factor_vae_score", "attributes", "unsupervised"]
+    assert list(METRICS) == [*quick, *asked, "z_diff", "factor_vae_score", "attributes", "per_attribute", "unsupervised"]
     lines = [(function.__doc__ or "").split("\n")[0] for function in METRICS.values()]
     assert all(line.endswith(".") for line in lines)
     assert [name for name, line in zip(METRICS, lines, strict=True) if "(on request)" not in line] == quick

@@ -118,3 +118,22 @@ def test_whole_numbers_of_few_values_are_classes_and_binary_ones_attributes():
     scores = evaluate(Whole(), data, ["attributes"])
     assert scores["attributes.z"].value > 0.4
     assert scores["attributes_guess.z"].value == pytest.approx(max(factors[7:, 0].mean(), 1 - factors[7:, 0].mean()), abs=0.1)
+
+
+def test_every_attribute_has_its_own_accuracy_and_that_of_guessing():
+    rng = np.random.default_rng(0)
+    hat, male = rng.random(400) < 0.2, rng.random(400) < 0.6
+    x = np.column_stack([hat + rng.normal(0, 0.05, 400), rng.normal(size=400)])
+    factors = np.column_stack([hat, rng.random(400), male, np.arange(400) < 3]).astype(float)
+    data = Samples(x, factors=factors, factor_names=("hat", "age", "male", "rare"))
+    scores = evaluate(Whole(), data, ["per_attribute"])
+    names = ("attributes_hat.z", "attributes_hat_guess.x", "attributes_male.z", "attributes_male_guess.x")
+    assert set(scores) == set(names)  # no scale, and nothing that some fold would never see
+    hats, guess, men, more = (scores[name] for name in names)
+    assert hats.value > 0.99
+    assert guess.value == pytest.approx(1 - hat.mean())
+    assert abs(men.value - more.value) < 0.1
+    assert men.low < men.value < men.high
+    split = evaluate(Whole(), data[200:], ["per_attribute"], train=data[:200])
+    assert split["attributes_hat.z"].n == 200
+    assert split["attributes_hat.z"].value > 0.9

@@ -367,6 +367,15 @@ def test_lists_of_one_length_are_swept_side_by_side(tmp_path):
     assert found == [("PCA lambda_z=0", 0, 7.0), ("PCA lambda_z=2.5", 2.5, 9.0)]
 
 
+def test_a_row_may_belong_to_some_data_sets_alone(tmp_path):
+    other = '[[data]]\nname = "toy_contrast"\nlabel = "other"\n\n[[row]]\nlabel = "PCA"\ndata = ["toy"]'
+    study = written(tmp_path, STUDY.replace('[[row]]\nlabel = "PCA"', other))
+    assert {(cell.data, cell.row) for cell in study.cells()} == {("toy", "Eq. 8"), ("other", "Eq. 8"), ("toy", "PCA")}
+    table = study.table(results="nowhere").entries
+    assert {entry.row for entry in table if entry.data == "other"} == {"Eq. 8", "theirs"}
+    assert {entry.row for entry in table if entry.data == "toy"} == {"Eq. 8", "PCA", "theirs"}
+
+
 def test_scores_are_drawn_against_another_one(tmp_path):
     study = written(tmp_path, SWEPT + 'against = "w2.common"\n')
     values = {"Eq. 8": (0.7, 3.0), "PCA lambda_z=0": (0.2, 1.0), "PCA lambda_z=2.5": (0.4, 2.0)}
@@ -509,3 +518,33 @@ def test_the_papers_figures_are_theirs():
     assert there["NL MNIST", "sRb-VAE", "W2"] == 38.12
     assert there["AffectNet", "cVAE", "z SS"] == 0.17
     assert there["L MNIST", "PCA", "s acc %"] is None
+
+
+def test_the_figures_of_dip_vae_are_the_papers():
+    entries = [
+        entry
+        for name in ("dip_table1", "dip_table2", "dip_figure1")
+        for entry in un.Study.read(ROOT / "studies" / f"{name}.toml").table("paper", results="nowhere").entries
+    ]
+    there = {(entry.data, entry.row, entry.column): entry.published for entry in entries}
+    assert there["2D Shapes", "DIP-VAE-II (lambda_od 500)", "SAP"] == 0.5253
+    assert there["2D Shapes redrawn", "DIP-VAE-I (lambda_od 10)", "Z-diff %"] == 98.7
+    assert there["CelebA", "beta-VAE (beta 32)", "error"] == 0.1572
+    assert there["CelebA", "DIP-VAE-II (lambda_od 80)", "SAP %"] == 3.93
+    assert there["CelebA", "DIP-VAE-I", "Wearing lipstick"] == 84.7
+    assert there["CelebA", "beta-VAE beta=8", "Wavy hair"] == 63.7
+    assert there["2D Shapes redrawn", "DIP-VAE-II lambda_od=5", "error"] == 0.0023
+    assert ("CelebA", "DIP-VAE-II (lambda_od 500)", "error") not in there  # a weight of the other data set
+    assert {row for data, row, _ in there if data == "CelebA"} >= {"PCA", "random labels", "the more frequent"}
+
+
+@pytest.mark.parametrize("size", ["small", "paper"])
+def test_the_sweep_of_dip_vae_keeps_the_papers_proportions(size):
+    cells = un.Study.read(ROOT / "studies" / "dip_figure1.toml").cells(size)
+    of = {"i": [], "ii": []}
+    for cell in cells:
+        if cell.method == "dip_vae":
+            of[cell.params["variant"]].append(cell.params["lambda_d"] / cell.params["lambda_od"])
+            assert (cell.params["lambda_third"] > 0) == (cell.params["variant"] == "ii")
+    assert set(of["i"]) == {10.0}
+    assert set(of["ii"]) == {1.0}

@@ -27,6 +27,7 @@ NEEDS = {
     **dict.fromkeys(("sap", "mig", "explicitness"), ("a factor",)),
     **dict.fromkeys(("dci", "modularity", "z_diff", "factor_vae_score"), ("two factors",)),
     "attributes": ("attributes",),
+    "per_attribute": ("each attribute",),
     "swap": ("two parts", "labels"),
     "leakage": ("two parts", "leaks"),
     "groups": ("groups",),
@@ -83,6 +84,13 @@ class Encoded(NamedTuple):
     def factors_of(self, rows: Array, columns: Array) -> Array:
         """Return the given factors of rows; there are none where the samples have none."""
         return np.empty((len(rows), 0)) if self.samples.factors is None else self.samples.factors[np.ix_(rows, columns)]
+
+    def attribute_columns(self) -> Array:
+        """Return the indices of the factors that are 0 or 1 in every target, each in at least two rows a fold."""
+        columns = np.concatenate([self.columns(salient) for salient in (False, True)])
+        table = self.factors_of(np.flatnonzero(self.target), columns)
+        often = np.minimum((table == 0).sum(axis=0), (table == 1).sum(axis=0)) >= 2 * FOLDS
+        return columns[binary(table) & often] if table.size else columns[:0]
 
     def joined(self, part: Callable[[Encoded], tuple[Latents, Array]]) -> tuple[Mapping[str, Array], Array, Split | None]:
         """Return codes and truths of the rows to fit on, if there are any, and of the scored ones; and which is which."""
@@ -145,6 +153,10 @@ class Encoded(NamedTuple):
             "attributes": (
                 lambda: any(bool(binary(y).any()) for _, _, y, _ in self.truths()),
                 "a factor of 0 and 1 that a part should hold, but there is none; pass samples with such factors",
+            ),
+            "each attribute": (
+                lambda: len(self.attribute_columns()) > 0,
+                "a factor of 0 and 1, known for all targets, but there is none; pass samples with such factors",
             ),
             "two parts": (
                 lambda: self.swapped_part() is not None,

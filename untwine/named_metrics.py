@@ -159,6 +159,14 @@ def _attributes(data: Encoded) -> Iterator[Measured]:
     yield from latent_blocks.attributed(data.truths(), binary)
 
 
+def _per_attribute(data: Encoded) -> Iterator[Measured]:
+    """Accuracy of every binary factor by itself, along the difference of its means, and that of guessing (on request)."""
+    columns = data.attribute_columns()
+    names = [data.samples.factor_names[j] for j in columns]
+    codes, truth, split = data.joined(partial(Encoded.factors, salient=False, columns=columns))
+    yield from latent_blocks.attributed_each(codes, truth, names, split)
+
+
 def _unsupervised(data: Encoded) -> Iterator[Measured]:
     """How much the latents of each block repeat each other, told without labels (on request)."""
     yield from latent_blocks.repeated(data.latents, data.seeds)
@@ -189,5 +197,6 @@ METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "z_diff": _z_diff,
     "factor_vae_score": _factor_vae_score,
     "attributes": _attributes,
+    "per_attribute": _per_attribute,
     "unsupervised": _unsupervised,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from untwine.metrics.attributes import attributes
 from untwine.metrics.blocks import FOLDS, Blocks, Measured
 from untwine.metrics.factor_vae_score import factor_vae_score
+from untwine.metrics.held_out import Split
 from untwine.metrics.intervals import halves, over_folds, over_halves
 from untwine.metrics.unsupervised import unsupervised
 from untwine.metrics.z_diff import z_diff
@@ -72,6 +73,20 @@ def attributed(truths: Truths, binary: Callable[[Array], Array]) -> Iterator[Mea
             )
             guess = float(np.mean(found.majority))
             yield Measured(f"attributes_guess.{block}", guess, (guess, guess), found.n, "info")
+
+
+def attributed_each(blocks: Blocks, truth: Array, names: Sequence[str], split: Split | None = None) -> Iterator[Measured]:
+    """Yield the accuracy of every binary factor by itself in each block, and of always guessing the more frequent."""
+    for number, (block, codes) in enumerate(blocks.items()):
+        found = attributes(codes, truth, FOLDS, split=split)
+        for name, value, guess in zip(names, found.per_attribute, found.majority, strict=True):
+            # The part of an error that comes from how many rows there are; no folds by attribute are kept.
+            wide = 1.96 * float(np.sqrt(value * (1 - value) / found.n))
+            yield Measured(
+                f"attributes_{name}.{block}", value, (max(0.0, value - wide), min(1.0, value + wide)), found.n, "higher"
+            )
+            if number == 0:
+                yield Measured(f"attributes_{name}_guess.x", guess, (guess, guess), found.n, "info")
 
 
 def repeated(blocks: Blocks, seeds: int) -> Iterator[Measured]:

@@ -73,9 +73,7 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> None:
         if beside:  # points on a way of their own, which may go back: each has its extremes, and its name
             axes.vlines(where, y.min(0), y.max(0), color=colour, alpha=0.5, linewidth=1.2)
             for place, height, words in zip(where, y.mean(0), beside, strict=True):
-                axes.annotate(
-                    plain(words), (place, height), (4, 4), textcoords="offset points", fontsize=8, color=colour, zorder=3
-                )
+                axes.annotate(plain(words), (place, height), (5, 5), textcoords="offset points", fontsize=8, color=colour)
         else:
             axes.fill_between(where, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
     if panel.even:

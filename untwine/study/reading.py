@@ -58,15 +58,20 @@ def cells(said: Mapping[str, Any], study: str, size: str) -> list[Cell]:
         _cell(said, study, size, data, row, seed, scoring)
         for data in said["data"]
         if size in data.get("sizes", SIZES)
-        for row in rows(said, size)
+        for row in rows(said, size, label(data))
         if "method" in row.said
         for seed in scoring["seeds"]
     ]
 
 
-def rows(said: Mapping[str, Any], size: str) -> Iterator[Row]:
-    """Yield the rows of the table, a swept one for each value; those without a method have published figures alone."""
+def rows(said: Mapping[str, Any], size: str, data: str | None = None) -> Iterator[Row]:
+    """Yield the rows of the table, a swept one for each value; those without a method have published figures alone.
+
+    With `data`, only the rows that this data set has.
+    """
     for row in said["row"]:
+        if data is not None and data not in row.get("data", (data,)):
+            continue
         fields = {**row.get("fields", {}), **row.get(size, {})}
         swept = [field for field, value in fields.items() if isinstance(value, list)]
         if len({len(fields[field]) for field in swept}) > 1:
@@ -175,6 +180,8 @@ def _check_labels(said: Mapping[str, Any]) -> None:
             raise ValueError(f"the {kind} expected labels without comma and bar, but got {odd[0]!r}.")
     for column in said["column"]:
         check_among(column.get("data", ()), names, f"data of the column {title(column)!r}")
+    for row in said["row"]:
+        check_among(row.get("data", ()), names, f"data of the row {row['label']!r}")
     for data in names:
         found = [title(column) for column in columns(said, data)]
         if len(found) != len(set(found)) or not found:
@@ -193,9 +200,9 @@ def _check_shared_fields(said: Mapping[str, Any]) -> None:
 
 
 def _check_published(said: Mapping[str, Any]) -> None:
-    of_rows = {row.label for size in SIZES for row in rows(said, size)}
     for data, figures in said.get("published", {}).items():
         check_among([data], [label(one) for one in said["data"]], "published")
+        of_rows = {row.label for size in SIZES for row in rows(said, size, data)}
         if not is_a("table", figures):
             raise ValueError(f"published.{data} expected a list of figures for each row, but got {figures!r}.")
         check_among(figures, of_rows, f"published.{data}")

@@ -102,7 +102,7 @@ def entries(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Sc
     """Return the table of a study, data set by data set and row by row."""
     table = []
     for data in (label(one) for one in said["data"] if size in one.get("sizes", SIZES)):
-        for row in rows(said, size):
+        for row in rows(said, size, data):
             here = [cell for cell in cells if (cell.data, cell.row) == (data, row.label)]
             figures = said.get("published", {}).get(data, {}).get(row.label, [])
             for column, figure in zip(columns(said, data), chain(figures, repeat(np.nan)), strict=False):
