@@ -441,19 +441,22 @@ def test_shuffled_labels_say_nothing_of_the_rows(tmp_path):
     np.testing.assert_array_equal(test.labels[20:], test.factors[20:, 0] % 3)  # a row's labels and factors stay together
 
 
-def test_classifiers_learn_from_the_first_half_of_the_targets(tmp_path, monkeypatch):
+def test_classifiers_learn_from_the_rows_that_the_file_says(tmp_path, monkeypatch):
     asked = {}
     monkeypatch.setattr(
         one_cell, "evaluate", lambda method, samples, metrics, seeds, train: asked.update(test=samples, train=train)
     )
-    samples = labelled().test
-    pca = un.PCA(n_latent=2).fit(samples)
-    one_cell._scored(cell_of(written(tmp_path), learn="first half"), pca, samples, ["factors"])
+    parts = labelled()
+    pca = un.PCA(n_latent=2).fit(parts.train)
+    one_cell._scored(cell_of(written(tmp_path), learn="first half"), pca, parts, ["factors"])
     np.testing.assert_array_equal(asked["train"].factors[:, 0], np.arange(20, 35))
     np.testing.assert_array_equal(asked["test"].factors[:, 0], [*range(20), *range(35, 50)])
-    one_cell._scored(cell_of(written(tmp_path)), pca, samples, ["factors"])
+    one_cell._scored(cell_of(written(tmp_path)), pca, parts, ["factors"])
     assert asked["train"] is None
     assert len(asked["test"]) == 50
+    one_cell._scored(cell_of(written(tmp_path), learn="training part"), pca, parts, ["factors"])
+    assert asked["train"] is parts.train
+    assert asked["test"] is parts.test
 
 
 def test_a_row_may_show_scores_with_another_ending(tmp_path):

@@ -43,8 +43,8 @@ class Cell:
     shuffle
         "groups" mixes up the groups of the training rows, "labels" the labels and factors of the scored ones; else empty.
     learn
-        What classifiers and regressions of the scores learn from: "folds" of the scored rows, or the "first half" of the scored
-        targets, which are then not scored themselves.
+        What classifiers and regressions of the scores learn from: "folds" of the scored rows, the "first half" of the scored
+        targets, which are then not scored themselves, or the "training part", as the method did.
     metrics, resamples
         What is scored, where the method and the data have what it needs, and how many resamples an interval takes.
     epochs_scored, epochs_metrics
@@ -117,12 +117,12 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
         if epoch in cell.epochs_scored:
             began = time.monotonic()
             # Kept in a file, for a run that is resumed does not come by here again.
-            write_scores(folder / f"scores_{epoch}.json", _scored(cell, method, test, cell.epochs_metrics))
+            write_scores(folder / f"scores_{epoch}.json", _scored(cell, method, (train, test), cell.epochs_metrics))
             watching += time.monotonic() - began
 
     origin = {"name": cell.name, "options": cell.to_json()["options"]}
     method.fit(train, out=folder, resume=True, every=EVERY, origin=origin, watch=watch if cell.epochs_scored else None)
-    write_scores(folder / "scores.json", _scored(cell, method, test, cell.metrics))
+    write_scores(folder / "scores.json", _scored(cell, method, (train, test), cell.metrics))
     last = len({(row.stage, row.epoch) for row in method.history_})
     on_the_way = [e for e in cell.epochs_scored if e != last and (folder / f"scores_{e}.json").exists()]
     found = {epoch: files.read_json(folder / f"scores_{epoch}.json") for epoch in on_the_way}
@@ -130,8 +130,9 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
     return _rows(cell, found, max(method.seconds_ - watching, 0.0))
 
 
-def _scored(cell: Cell, method: Method, samples: Samples, metrics: Sequence[str]) -> dict[str, Score]:
-    train = None
+def _scored(cell: Cell, method: Method, parts: tuple[Samples, Samples], metrics: Sequence[str]) -> dict[str, Score]:
+    training, samples = parts
+    train = training if cell.learn == "training part" else None
     if cell.learn == "first half":
         targets = np.arange(len(samples)) if samples.groups is None else np.flatnonzero(samples.groups)
         first = targets[: len(targets) // 2]

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 SIZES = ("paper", "small")
-CHOICES = {"part": ("test", "validation"), "shuffle": ("groups", "labels"), "learn": ("folds", "first half")}
+CHOICES = {"part": ("test", "validation"), "shuffle": ("groups", "labels"), "learn": ("folds", "first half", "training part")}
 SCORING = {"seeds": "wholes", "metrics": "texts", "resamples": "whole", "epochs_scored": "wholes", "epochs_metrics": "texts"}
 KEYS: Mapping[str, Mapping[str, str]] = {
     "study": {"title": "text", "paper": "text", "part": "text", "data": "tables", "row": "tables", "column": "tables"}
