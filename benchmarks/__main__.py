@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 def main(arguments: Sequence[str] | None = None, folder: Path = HERE) -> int:
     """Return 0 if every bound holds, 1 if one does not, 2 if pythae is not there."""
     options = _options(arguments)
-    with_pythae = {"pythae"} if options.quick else {"pythae", "memory"}
+    with_pythae = {"pythae", "factors"} if options.quick else {"pythae", "factors", "memory"}
     if with_pythae & set(options.only) and not peer.available():
         print("pythae could not be imported: install the extra 'bench', or leave out its parts with --only.", file=sys.stderr)
         return 2

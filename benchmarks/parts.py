@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from benchmarks import fresh, work
+from benchmarks import fresh, independent, scores, work
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.sides import bare, ours
@@ -37,6 +37,38 @@ def peers(quick: bool) -> Iterator[Figure]:
         sides = {"ours": partial(ours, task), "pythae": partial(pythae, task)}
         measured = interleaved(sides, 2 if quick else rounds)
         yield _speed(f"{title}: ours over pythae", "pythae", task, measured, bound)
+
+
+def factor_peers(quick: bool) -> Iterator[Figure]:
+    """Pictures of 0 and 1, 64 x 64, in the bound of FactorVAE and of beta-TCVAE per second, over pythae's."""
+    sides = {
+        "FactorVAE": (independent.our_factor_vae, independent.pythae_factor_vae),
+        "beta-TCVAE": (independent.our_beta_tcvae, independent.pythae_beta_tcvae),
+    }
+    for title, (mine, theirs) in sides.items():
+        task = Work(work.binary(FEW if quick else 512, (1, 64, 64)), work.shapes, 1)
+        measured = interleaved({"ours": partial(mine, task), "pythae": partial(theirs, task)}, 1 if quick else 11)
+        yield _speed(f"{title}, 64 x 64: ours over pythae", "pythae", task, measured, 1.2)
+
+
+def metrics(quick: bool) -> Iterator[Figure]:
+    """The best-known library's seconds for metrics of single latents, brought to this machine, over ours."""
+    rows, rounds = (500, 1) if quick else (scores.ROWS, 5)
+    measured = interleaved(scores.sides(rows), rounds)
+    known = {**{name: (seconds, 2.0) for name, seconds in scores.LIBRARY.items()}, "dci": (scores.ALL_SECONDS, 20.0)}
+    for name, (seconds, bound) in known.items():
+        scaled = [{"ours": one[name], "theirs": seconds * one["scikit-learn"] / scores.CALIBRATION} for one in measured]
+        yield figure(
+            f"{name}: {'boosted trees' if name == 'dci' else 'the best-known library'} over ours",
+            [one["theirs"] / one["ours"] for one in scaled],
+            bound=bound,
+            detail={
+                "rows": rows,
+                "rounds": rounds,
+                "seconds": medians(scaled),
+                "calibration": medians(measured)["scikit-learn"],
+            },
+        )
 
 
 def overhead(quick: bool) -> Iterator[Figure]:
@@ -99,6 +131,8 @@ def importing(quick: bool) -> Iterator[Figure]:
 PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "loop": loop,
     "pythae": peers,
+    "factors": factor_peers,
+    "metrics": metrics,
     "overhead": overhead,
     "memory": memory,
     "growth": growth,

@@ -29,7 +29,7 @@ def available() -> bool:
 
 def pythae(work: Work) -> float:
     """Train pythae's VAE; the seconds are those of its epochs, without its checks before and its saving after."""
-    with _quiet(), tempfile.TemporaryDirectory() as folder:
+    with quiet(), tempfile.TemporaryDirectory() as folder:
         from pythae.data.datasets import BaseDataset
         from pythae.models import VAE, VAEConfig
         from pythae.trainers import BaseTrainer, BaseTrainerConfig
@@ -37,7 +37,7 @@ def pythae(work: Work) -> float:
         data = torch.from_numpy(work.x)
         data = data.float() / 255 if data.dtype == torch.uint8 else data
         config = VAEConfig(input_dim=tuple(data.shape[1:]), latent_dim=LATENT, reconstruction_loss="mse")
-        encoder, decoder = _wrapped(*work.fresh())
+        encoder, decoder = wrapped(*work.fresh())
         training = BaseTrainerConfig(
             output_dir=folder,
             num_epochs=work.epochs,
@@ -47,14 +47,14 @@ def pythae(work: Work) -> float:
             steps_saving=None,
             no_cuda=True,
         )
-        clock = _clock()
+        clock = clocked()
         dataset = BaseDataset(data, torch.zeros(len(data)))
         trainer = BaseTrainer(VAE(config, encoder, decoder), dataset, training_config=training, callbacks=[clock])
         trainer.train()
     return float(clock.end - clock.start)
 
 
-def _wrapped(encoder: nn.Module, decoder: nn.Module) -> tuple[Any, Any]:
+def wrapped(encoder: nn.Module, decoder: nn.Module) -> tuple[Any, Any]:
     from pythae.models.base.base_utils import ModelOutput
     from pythae.models.nn import BaseDecoder, BaseEncoder
 
@@ -78,7 +78,7 @@ def _wrapped(encoder: nn.Module, decoder: nn.Module) -> tuple[Any, Any]:
     return Encoder(), Decoder()
 
 
-def _clock() -> Any:
+def clocked() -> Any:
     from pythae.trainers.training_callbacks import TrainingCallback
 
     class Clock(TrainingCallback):  # type: ignore[misc]
@@ -92,7 +92,7 @@ def _clock() -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Silence pythae's messages, each with its own handler, and its progress bars, which would cost it time."""
     from pythae.trainers import training_callbacks
 

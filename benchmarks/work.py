@@ -13,6 +13,7 @@ from torch import nn
 
 from untwine.networks.conv import ConvDecoder, ConvEncoder
 from untwine.networks.mlp import MLPDecoder, MLPEncoder
+from untwine.networks.shapes import ShapesDecoder, ShapesEncoder
 
 Shape = tuple[int, ...]
 LATENT = 10
@@ -66,6 +67,11 @@ def scaled(x: NDArray[np.uint8]) -> NDArray[np.float32]:
     return x.astype(np.float32) / np.float32(255)
 
 
+def binary(n: int, shape: Shape) -> NDArray[np.float32]:
+    """Return pictures of 0 and 1."""
+    return np.random.default_rng(0).integers(0, 2, (n, *shape)).astype(np.float32)
+
+
 def vectors(n: int, columns: int) -> NDArray[np.float32]:
     """Return standard normal rows."""
     return np.random.default_rng(0).standard_normal((n, columns), dtype=np.float32)
@@ -79,6 +85,11 @@ def mlp(shape: Shape) -> tuple[nn.Module, nn.Module]:
 def conv(shape: Shape) -> tuple[nn.Module, nn.Module]:
     """Our convolutional networks at their usual width."""
     return ConvEncoder(shape, 2 * LATENT, 32), ConvDecoder(LATENT, shape, 32)
+
+
+def shapes(shape: Shape) -> tuple[nn.Module, nn.Module]:
+    """The field's usual networks for pictures of shapes."""
+    return ShapesEncoder(shape, 2 * LATENT, 32), ShapesDecoder(LATENT, shape, 32)
 
 
 def tiny(shape: Shape) -> tuple[nn.Module, nn.Module]:

@@ -9,7 +9,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are not installed with the library
 
 from benchmarks import __main__ as program
-from benchmarks import peer, sides, work
+from benchmarks import independent, peer, scores, sides, work
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.parts import PARTS, _speed
 from benchmarks.work import Work
@@ -140,3 +140,49 @@ def test_unknown_parts_are_refused(capsys):
     with pytest.raises(SystemExit):
         program.main(["--only", "loop,speed"])
     assert "expected some of loop, pythae" in capsys.readouterr().err
+
+
+def test_both_sides_of_factor_vae_take_steps_on_as_many_pictures(monkeypatch):
+    if not peer.available():
+        pytest.skip("pythae is not there")
+    seen = {}
+
+    def counting(shape):
+        encoder, decoder = work.mlp(shape)
+        decoder.register_forward_hook(lambda module, given, out: seen[side].append(len(out)))
+        return encoder, decoder
+
+    task = Work(work.binary(2 * work.BATCH, (1, 8, 8)), counting, 1)
+    monkeypatch.setattr(independent, "WIDE", 8)
+    for side in ("our_factor_vae", "pythae_factor_vae", "our_beta_tcvae", "pythae_beta_tcvae"):
+        seen[side] = []
+        assert getattr(independent, side)(task) > 0
+    # Every side reconstructs the same pictures in the same number of steps; pythae tries its model on two rows at first.
+    assert all(found[-2:] == [work.BATCH] * 2 for found in seen.values()), seen
+    assert all(len(found) <= 3 for found in seen.values()), seen
+
+
+def test_the_scores_seconds_are_scaled_by_the_calibration(monkeypatch):
+    seconds = {
+        "scikit-learn": 2 * scores.CALIBRATION,
+        "sap": 0.32,
+        "mig": 0.08,
+        "z_diff": 1.0,
+        "factor_vae_score": 2.8,
+        "dci": 9.05,
+    }
+    monkeypatch.setattr(scores, "sides", lambda rows: {name: lambda value=value: value for name, value in seconds.items()})
+    found = {one.name.split(":")[0]: one for one in PARTS["metrics"](True)}
+    # A machine that takes twice the calibration's seconds would take twice the library's.
+    assert {name: one.value for name, one in found.items()} == pytest.approx(
+        {"sap": 4.0, "mig": 4.0, "z_diff": 4.0, "factor_vae_score": 1.0, "dci": 40.0}
+    )
+    assert [name for name, one in found.items() if not one.ok] == ["factor_vae_score"]
+
+
+def test_the_scored_codes_tell_of_their_factors():
+    codes, factors = scores.noisy_codes(400)
+    assert codes.shape == (400, 10)
+    assert sorted(np.unique(factors)) == list(range(10))
+    assert np.linalg.lstsq(np.c_[codes, np.ones(400)], factors, rcond=None)[1].sum() < 0.7 * factors.var(0).sum() * 400
+    assert scores.calibration(codes, factors) > 0

@@ -47,10 +47,13 @@ def class_columns(factors: ArrayLike, rows: int, continuous: Continuous = None, 
 
 
 def binned(column: Array, bins: int = BINS) -> Array:
-    """Return the bin (from 0) of each value, for bins of equal width from the least to the largest; a constant has one bin."""
+    """Return the bin (from 0) of each value, for bins of equal width from the least to the largest.
+
+    A constant has one bin, and so has what varies by rounding alone, for which there are no edges.
+    """
     if bins < 2:
         raise ValueError(f"bins expected at least 2, but got {bins}.")
-    if np.ptp(column) == 0:
+    if np.ptp(column) <= 2 * bins * np.spacing(np.abs(column).max()):
         return np.zeros(len(column), dtype=np.int64)
     edges = np.histogram_bin_edges(column, bins)
     return np.asarray(np.searchsorted(edges[1:-1], column, side="right"))

@@ -1,0 +1,55 @@
+"""Metrics of single latents, against what the best-known library took, brought to this machine by scikit-learn.
+
+The library's figures, and those of scikit-learn's boosted trees, are seconds on two cores of another machine, for 10,000 x 10
+codes with 5 factors of 10 values. A small part of the same boosted trees is timed here, in every round: how much longer or
+shorter it takes than there is how much longer or shorter the library would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untwine import metrics
+
+Array = NDArray[Any]
+
+ROWS, LATENTS, FACTORS, VALUES = 10_000, 10, 5, 10
+LIBRARY = {"z_diff": 2.0, "factor_vae_score": 1.4, "sap": 0.64, "mig": 0.16}  # seconds
+TREES, ALL_TREES, ALL_SECONDS = 4, 100, 181.0  # boosted trees for each factor: timed here, and in the known seconds of all
+CALIBRATION = ALL_SECONDS / FACTORS * TREES / ALL_TREES  # what the timed part took there: one factor, a few trees
+
+
+def noisy_codes(rows: int) -> tuple[Array, Array]:
+    """Return codes (rows, 10), a noisy function of factors (rows, 5) of 10 values each."""
+    chance = np.random.default_rng(0)
+    factors = chance.integers(0, VALUES, (rows, FACTORS))
+    mixed = (factors / VALUES - 0.5) @ chance.normal(size=(FACTORS, LATENTS))
+    return np.tanh(mixed) + 0.1 * chance.normal(size=(rows, LATENTS)), factors
+
+
+def calibration(codes: Array, factors: Array) -> float:
+    """Return the seconds of scikit-learn's boosted trees for one factor, with few trees."""
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    start = perf_counter()
+    GradientBoostingClassifier(n_estimators=TREES, random_state=0).fit(codes, factors[:, 0])
+    return perf_counter() - start
+
+
+def sides(rows: int) -> dict[str, Callable[[], float]]:
+    """Return what a round times: the calibration, and each metric with its defaults."""
+    codes, factors = noisy_codes(rows)
+    timed = {name: partial(_seconds, getattr(metrics, name), codes, factors) for name in (*LIBRARY, "dci")}
+    return {"scikit-learn": partial(calibration, codes, factors), **timed}
+
+
+def _seconds(metric: Callable[[Array, Array], object], codes: Array, factors: Array) -> float:
+    start = perf_counter()
+    metric(codes, factors)
+    return perf_counter() - start
