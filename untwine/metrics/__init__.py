@@ -15,6 +15,7 @@ from untwine.metrics.mig import mig
 from untwine.metrics.modularity import modularity
 from untwine.metrics.per_class import per_class
 from untwine.metrics.probe import probe
+from untwine.metrics.realism import class_score, frechet
 from untwine.metrics.reconstruction import reconstruction
 from untwine.metrics.regression import regression
 from untwine.metrics.sap import sap
@@ -29,12 +30,14 @@ __all__ = [
     "agreement",
     "attributes",
     "canonical_correlation",
+    "class_score",
     "clustering",
     "dci",
     "explicitness",
     "factor_vae_score",
     "factor_vae_score_drawn",
     "factors",
+    "frechet",
     "groups",
     "leakage",
     "matching_accuracy",
