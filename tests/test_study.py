@@ -482,3 +482,15 @@ def test_the_papers_figures_are_theirs():
     assert there["NL MNIST", "sRb-VAE", "W2"] == 38.12
     assert there["AffectNet", "cVAE", "z SS"] == 0.17
     assert there["L MNIST", "PCA", "s acc %"] is None
+
+
+def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):
+    two = STUDY.replace("[[row]]", '[[data]]\nname = "toy_contrast"\nlabel = "other"\n\n[[row]]\ndata = ["other"]', 1)
+    study = written(tmp_path, two)
+    first = study.said["row"][0]["label"]
+    assert {cell.data for cell in study.cells() if cell.row == first} == {"other"}
+    assert {entry.data for entry in study.table().entries if entry.row == first} == {"other"}
+    others = {cell.data for cell in study.cells() if cell.row != first}
+    assert len(others) > 1
+    with pytest.raises(ValueError, match=r"data of the row .* expected names among .*, but got 'nowhere'"):
+        written(tmp_path, two.replace('data = ["other"]', 'data = ["nowhere"]'))

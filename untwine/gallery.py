@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from untwine import files
@@ -21,6 +22,8 @@ Array = NDArray[Any]
 
 PLANE_TARGETS, PLANE_BACKGROUNDS = 1_500, 500
 SWAPPED, STEPS = 6, 8
+MADE, WALKED = 6, 6
+WALK = (-1.5, 1.5, 7)  # in the prior's deviations, as in paper 003
 
 
 def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10) -> dict[str, Array]:
@@ -29,8 +32,11 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
     `originals` and `reconstructions` of targets of different classes; for pictures taken apart into common and salient also
     `only_common`, `only_salient`, `background_originals`, `background_reconstructions`, `swap_grid` (row i has the common part
     of `swap_common[i]`, column j the salient part of `swap_salient[j]`) and `interpolation` (bilinear between four salient
-    codes, with the common code of the first, at [0, 0]). For every block the t-SNE `plane_<block>` of targets and background
-    together, with `plane_labels` (-1 unknown), `plane_groups`, `label_names` and `group_names`.
+    codes, with the common code of the first, at [0, 0]), `background_with_salient` (background i with the salient part of
+    target i) and `walks` (row i moves the i-th of the liveliest salient dimensions of the first target); where the method draws
+    codes, `made` (every row has one common part, first without a salient part and then with several). For every block the t-SNE
+    `plane_<block>` of targets and background together, with `plane_labels` (-1 unknown), `plane_groups`, `label_names` and
+    `group_names`.
     """
     rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
     order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
@@ -42,6 +48,9 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
         arrays |= {"only_common": method.decode(z.remove("salient")), "only_salient": method.decode(z.remove("common"))}
         arrays |= {"background_originals": y, "background_reconstructions": method.decode(method.encode(y))}
         arrays |= _recombined(method, samples.x, order)
+        mine, theirs = (np.arange(len(y)), np.arange(len(y)) % len(x))
+        arrays["background_with_salient"] = method.decode(method.encode(y).take(mine).swap(z.take(theirs), "salient"))
+        arrays |= {"walks": _walks(method, z), **_made(method, z.neutral, seed)}
     if samples.is_image:
         arrays = {name: _bytes(array) for name, array in arrays.items()}
     return arrays | _planes(method, samples, np.concatenate([order[:PLANE_TARGETS], others[:PLANE_BACKGROUNDS]]), seed)
@@ -64,6 +73,24 @@ def _recombined(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
         "swap_grid": method.decode(swapped).reshape(k, k, *x.shape[1:]),
         "interpolation": method.decode(mixed).reshape(STEPS, STEPS, *x.shape[1:]),
     }
+
+
+def _walks(method: Fitted, z: Latents) -> Array:
+    """Return the first row with single salient dimensions moved, one in each row; those that vary most among targets."""
+    lively = np.sort(np.argsort(-z.salient.var(0), kind="stable")[:WALKED])
+    rows = [method.decode(z.take([0]).walk("salient", int(j), np.linspace(*WALK))) for j in lively]
+    return np.stack(rows)
+
+
+def _made(method: Fitted, neutral: Mapping[str, Array], seed: int) -> dict[str, Array]:
+    """Return pictures made from drawn codes, every common part without a salient one and with the same ones as all others."""
+    if not hasattr(method, "prior"):
+        return {}
+    chance = torch.Generator().manual_seed(seed)
+    drawn = Latents({name: codes.numpy() for name, codes in method.prior(MADE, chance).items()}, neutral)
+    i, j = np.divmod(np.arange(MADE * MADE), MADE)
+    alone, joined = method.decode(drawn.remove("salient")), method.decode(drawn.take(i).swap(drawn.take(j), "salient"))
+    return {"made": np.concatenate([alone[:, None], joined.reshape(MADE, MADE, *alone.shape[1:])], axis=1)}
 
 
 def _planes(method: Fitted, samples: Samples, rows: Array, seed: int) -> dict[str, Array]:

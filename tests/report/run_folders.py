@@ -44,7 +44,10 @@ def gallery(pictures: bool = True, blocks: tuple[str, ...] = ("common", "salient
     arrays: dict[str, Any] = {name: rng.random((4, *shape), dtype=np.float32) for name in names}
     if pictures and "salient" in blocks:
         arrays |= {name: rng.random((3, *shape), dtype=np.float32) for name in ("swap_common", "swap_salient")}
-        arrays |= {name: rng.random((3, 3, *shape), dtype=np.float32) for name in ("swap_grid", "interpolation")}
+        arrays |= {
+            name: rng.random((3, 3, *shape), dtype=np.float32) for name in ("swap_grid", "interpolation", "made", "walks")
+        }
+        arrays["background_with_salient"] = rng.random((4, *shape), dtype=np.float32)
     arrays |= {f"plane_{block}": rng.normal(size=(60, 2)) for block in blocks}
     labels = np.r_[np.arange(40) % 10, np.full(20, -1)]
     arrays |= {"plane_labels": labels, "plane_groups": np.r_[np.ones(40, int), np.zeros(20, int)]}

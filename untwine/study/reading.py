@@ -58,7 +58,7 @@ def cells(said: Mapping[str, Any], study: str, size: str) -> list[Cell]:
         for data in said["data"]
         if size in data.get("sizes", SIZES)
         for row in rows(said, size)
-        if "method" in row.said
+        if "method" in row.said and label(data) in row.said.get("data", (label(data),))
         for seed in scoring["seeds"]
     ]
 
@@ -171,6 +171,8 @@ def _check_labels(said: Mapping[str, Any]) -> None:
             raise ValueError(f"the {kind} expected labels without comma and bar, but got {odd[0]!r}.")
     for column in said["column"]:
         check_among(column.get("data", ()), names, f"data of the column {title(column)!r}")
+    for row in said["row"]:
+        check_among(row.get("data", ()), names, f"data of the row {row['label']!r}")
     for data in names:
         found = [title(column) for column in columns(said, data)]
         if len(found) != len(set(found)) or not found:

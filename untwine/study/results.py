@@ -103,6 +103,8 @@ def entries(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Sc
     table = []
     for data in (label(one) for one in said["data"] if size in one.get("sizes", SIZES)):
         for row in rows(said, size):
+            if data not in row.said.get("data", (data,)):
+                continue
             here = [cell for cell in cells if (cell.data, cell.row) == (data, row.label)]
             figures = said.get("published", {}).get(data, {}).get(row.label, [])
             for column, figure in zip(columns(said, data), chain(figures, repeat(np.nan)), strict=False):
