@@ -52,11 +52,13 @@ def _megabytes() -> float:
 def _train(side: str, rows: int, threads: int) -> None:
     import torch
 
-    from benchmarks import peer, sides
+    from benchmarks import game, peer, sides
     from benchmarks.work import Work, conv, pictures
 
     torch.set_num_threads(threads)
-    if side != "imports":
+    if side.startswith("game"):
+        {"game ours": game.ours, "game straight": game.straight}[side](game.Game(pictures(rows, (3, 32, 32)), 128))
+    elif side != "imports":
         work = Work(pictures(rows, (3, 32, 32)), conv, 1, scale=1.0)
         {"ours": sides.ours, "bare": sides.bare, "pythae": peer.pythae}[side](work)
     print(json.dumps({"megabytes": _megabytes()}))

@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from benchmarks import fresh, independent, scores, work
+from benchmarks import fresh, game, independent, scores, work
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.sides import bare, ours
@@ -128,6 +128,30 @@ def importing(quick: bool) -> Iterator[Figure]:
     )
 
 
+def infogan(quick: bool) -> Iterator[Figure]:
+    """A step of Double InfoGAN, over one of a loop that makes everything anew for each player."""
+    rows, batch, rounds = (32, 8, 2) if quick else (256, 64, 15)
+    task = game.Game(work.pictures(rows, (3, 32, 32)), batch)
+    measured = interleaved({"ours": partial(game.ours, task), "straight": partial(game.straight, task)}, rounds)
+    steps: list[Round] = [{side: 1000 * seconds / task.steps for side, seconds in one.items()} for one in measured]
+    detail = {"rows": rows, "shape": [3, 32, 32], "batch": batch, "width": game.WIDTH, "rounds": len(measured)}
+    yield figure(
+        "a step of Double InfoGAN: ours over a straightforward one",
+        [one["ours"] / one["straight"] for one in steps],
+        bound=0.85,
+        direction="at most",
+        detail={**detail, "milliseconds_per_step": medians(steps)},
+    )
+    peaks = {side: fresh.peak(f"game {side}", 512, torch.get_num_threads()) for side in ("ours", "straight")}
+    yield figure(
+        "peak memory of Double InfoGAN: ours over a straightforward one",
+        [peaks["ours"] / peaks["straight"]],
+        bound=1.0,
+        direction="at most",
+        detail={**detail, "batch": 128, "rows": 512, "rounds": 1, "megabytes": medians([peaks], 0)},
+    )
+
+
 PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "loop": loop,
     "pythae": peers,
@@ -137,6 +161,7 @@ PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "memory": memory,
     "growth": growth,
     "import": importing,
+    "infogan": infogan,
 }
 
 

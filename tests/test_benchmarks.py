@@ -9,7 +9,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are not installed with the library
 
 from benchmarks import __main__ as program
-from benchmarks import independent, peer, scores, sides, work
+from benchmarks import game, independent, peer, scores, sides, work
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.parts import PARTS, _speed
 from benchmarks.work import Work
@@ -84,6 +84,32 @@ def test_bare_loop_and_ours_take_the_same_steps(nets, monkeypatch):
             assert (first - one).abs().max() > 1e-4
             # Adam divides by the gradient's size: one rounding error in a gradient near 0 may show in that weight alone.
             assert (one - other).abs().mean() < 1e-5
+
+
+def test_the_straightforward_game_has_our_losses(monkeypatch):
+    # All rows are alike, the codes are 0 and there is no noise, so both sides see the same in the first move.
+    monkeypatch.setattr(torch, "randn", torch.zeros)
+    monkeypatch.setattr(Batch, "noise", lambda batch, *shape: torch.zeros(len(batch.x), *shape))
+    seen, loss, step = [], game._loss, game.DoubleInfoGAN.step
+
+    def noted(method, batch, t):
+        for player, terms in step(method, batch, t):
+            seen.append((player, sum(terms.values()).item()))
+            yield player, terms
+
+    def kept(*args, generator):
+        found = loss(*args, generator=generator)
+        seen.append(("straight", found.item()))
+        return found
+
+    monkeypatch.setattr(game.DoubleInfoGAN, "step", noted)
+    monkeypatch.setattr(game, "_loss", kept)
+    task = game.Game(np.repeat(work.pictures(1, (3, 8, 8)), 8, axis=0), 4)
+    assert game.ours(task) > 0
+    assert game.straight(task) > 0
+    (first, ours), (second, _), (_, theirs), _ = seen
+    assert (first, second) == ("generator", "discriminator")
+    assert ours == pytest.approx(theirs, rel=1e-5)
 
 
 def test_all_networks_fit_every_side():

@@ -110,3 +110,31 @@ def test_one_block_without_groups_has_its_plane():
     assert g["plane_z"].shape == (30, 2)
     assert (g["plane_groups"] == 1).all()
     assert g["group_names"][1] == "target"
+
+
+class Drawing(Halves):
+    """A fitted method that draws codes as well."""
+
+    def prior(self, n, generator):
+        import torch
+
+        return {part: torch.rand((n, SIDE // 2), generator=generator) for part in ("common", "salient")}
+
+
+def test_backgrounds_get_the_salient_part_of_targets(shown):
+    _, g = shown
+    half = SIDE // 2
+    assert np.array_equal(g["background_with_salient"][:, :, :half], g["background_originals"][:, :, :half])
+    assert np.array_equal(g["background_with_salient"][:, :, half:], g["originals"][:, :, half:])
+
+
+def test_made_pictures_have_one_common_part_a_row_and_begin_without_a_salient_one(shown):
+    data, g = shown
+    assert "made" not in g  # this method draws nothing
+    made = gallery(Drawing(), data, pictures=6)["made"]
+    half = SIDE // 2
+    assert made.shape == (6, 7, 1, SIDE, SIDE)
+    assert (made[:, :, :, :half] == made[:, :1, :, :half]).all()
+    assert not made[:, 0, :, half:].any()
+    assert (made[:, 1:, :, half:] == made[:1, 1:, :, half:]).all()
+    assert len(np.unique(made[0, 1:, 0, -1], axis=0)) == 6

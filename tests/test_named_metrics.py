@@ -137,3 +137,25 @@ def test_every_attribute_has_its_own_accuracy_and_that_of_guessing():
     split = evaluate(Whole(), data[200:], ["per_attribute"], train=data[:200])
     assert split["attributes_hat.z"].n == 200
     assert split["attributes_hat.z"].value > 0.9
+
+
+def test_factors_with_classes_are_probed_in_both_parts():
+    data = pictures(200, 60)
+    chance = np.random.default_rng(0)
+    above = (data.x[:, 0, 0].reshape(len(data), -1)[:, 0] > 127).astype(float)  # told by the upper half, the common part
+    lower = data.labels.astype(float)
+    lower[lower < 0] = np.nan
+    factors = np.column_stack([above, lower, chance.normal(size=len(data))])
+    names = ("upper", "salient class", "scale")
+    data = Samples(data.x, groups=data.groups, factors=factors, factor_names=names)
+    scores = evaluate(Halves(), data, metrics=["probe_factors"])
+    assert list(scores) == [f"probe_{word}.{block}" for word in ("upper", "salient_class") for block in ("common", "salient")]
+    assert scores["probe_upper.common"].value > 0.9
+    assert scores["probe_upper.salient"].value < 0.7
+    assert scores["probe_salient_class.salient"].value == 1.0
+    assert scores["probe_salient_class.common"].value < 0.5
+    directions = [score.direction for score in scores.values()]
+    assert directions == ["higher", "lower", "lower", "higher"]
+    plain = Samples(data.x, groups=data.groups, factors=factors[:, 2:], factor_names=names[2:])
+    with pytest.raises(ValueError, match="a factor with at least 2 classes of 5 known target rows"):
+        evaluate(Halves(), plain, metrics=["probe_factors"])

@@ -28,6 +28,8 @@ NEEDS = {
     **dict.fromkeys(("dci", "modularity", "z_diff", "factor_vae_score"), ("two factors",)),
     "attributes": ("attributes",),
     "per_attribute": ("each attribute",),
+    "probe_factors": ("class factors",),
+    "realism": ("pictures", "prior"),
     "swap": ("two parts", "labels"),
     "leakage": ("two parts", "leaks"),
     "groups": ("groups",),
@@ -91,6 +93,22 @@ class Encoded(NamedTuple):
         table = self.factors_of(np.flatnonzero(self.target), columns)
         often = np.minimum((table == 0).sum(axis=0), (table == 1).sum(axis=0)) >= 2 * FOLDS
         return columns[binary(table) & often] if table.size else columns[:0]
+
+    def class_factors(self) -> list[int]:
+        """Return the indices of the factors that are classes: few whole numbers, two of which have a row for every fold."""
+        columns = np.concatenate([self.columns(salient) for salient in (False, True)]).astype(int)
+        return [j for j in sorted(columns.tolist()) if len(np.unique(self.classes(j)[1])) > 1]
+
+    def classes(self, column: int) -> tuple[Latents, Array]:
+        """Return codes and values of the targets whose value of a factor is known, of values with a row for every fold."""
+        rows = np.flatnonzero(self.target)
+        y = self.factors_of(rows, np.array([column]))[:, 0]
+        rows, y = rows[~np.isnan(y)], y[~np.isnan(y)]
+        if not _is_class(y):
+            return self.latents.take(rows[:0]), y[:0]
+        values, counts = np.unique(y, return_counts=True)
+        often = np.isin(y, values[counts >= FOLDS])
+        return self.latents.take(rows[often]), y[often].astype(int)
 
     def joined(self, part: Callable[[Encoded], tuple[Latents, Array]]) -> tuple[Mapping[str, Array], Array, Split | None]:
         """Return codes and truths of the rows to fit on, if there are any, and of the scored ones; and which is which."""
@@ -157,6 +175,18 @@ class Encoded(NamedTuple):
             "each attribute": (
                 lambda: len(self.attribute_columns()) > 0,
                 "a factor of 0 and 1, known for all targets, but there is none; pass samples with such factors",
+            ),
+            "class factors": (
+                lambda: bool(self.class_factors()),
+                f"a factor with at least 2 classes of {FOLDS} known target rows each, but there is none; pass such samples",
+            ),
+            "pictures": (
+                lambda: self.samples.is_image and self.samples.shape[0] in (1, 3),
+                "pictures, grey or RGB, but the rows are others; pass pictures",
+            ),
+            "prior": (
+                lambda: hasattr(self.method, "prior"),
+                "a method that draws codes, but this one does not; evaluate one of the catalogue",
             ),
             "two parts": (
                 lambda: self.swapped_part() is not None,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from untwine import files
@@ -23,6 +24,7 @@ Array = NDArray[Any]
 PLANE_TARGETS, PLANE_BACKGROUNDS = 1_500, 500
 SWAPPED, STEPS = 6, 8
 CODES, WALKED = 10_000, 12  # rows behind what is said of single latents; latents that are walked along
+MADE = 6
 
 
 def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10) -> dict[str, Array]:
@@ -31,11 +33,12 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
     `originals` and `reconstructions` of targets of different classes; for pictures taken apart into common and salient also
     `only_common`, `only_salient`, `background_originals`, `background_reconstructions`, `swap_grid` (row i has the common part
     of `swap_common[i]`, column j the salient part of `swap_salient[j]`) and `interpolation` (bilinear between four salient
-    codes, with the common code of the first, at [0, 0]). For every block the t-SNE `plane_<block>` of targets and background
-    together, with `plane_labels` (-1 unknown), `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and
-    deviation of each latent over the targets; `told_<block>`, the share that each latent tells of each of `factor_names`; and
-    of pictures `walk_<block>`, what is decoded while single latents move, with `walk_latents_<block>`, `walk_values_<block>`
-    and `walk_change_<block>`.
+    codes, with the common code of the first, at [0, 0]) and `background_with_salient` (background i with the salient part of
+    target i); where the method draws codes, `made` (every row has one common part, first without a salient part and then with
+    several). For every block the t-SNE `plane_<block>` of targets and background together, with `plane_labels` (-1 unknown),
+    `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and deviation of each latent over the targets;
+    `told_<block>`, the share that each latent tells of each of `factor_names`; and of pictures `walk_<block>`, what is decoded
+    while single latents move, with `walk_latents_<block>`, `walk_values_<block>` and `walk_change_<block>`.
     """
     rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
     order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
@@ -47,6 +50,9 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
         arrays |= {"only_common": method.decode(z.remove("salient")), "only_salient": method.decode(z.remove("common"))}
         arrays |= {"background_originals": y, "background_reconstructions": method.decode(method.encode(y))}
         arrays |= _recombined(method, samples.x, order)
+        mine, theirs = (np.arange(len(y)), np.arange(len(y)) % len(x))
+        arrays["background_with_salient"] = method.decode(method.encode(y).take(mine).swap(z.take(theirs), "salient"))
+        arrays |= _made(method, z.neutral, seed)
     some = np.sort(order[:CODES] if len(order) else others[:CODES])
     latents = method.encode(samples.x[some])
     if samples.is_image:
@@ -105,6 +111,17 @@ def _single_latents(latents: Latents, factors: Array | None, names: Sequence[str
         return arrays
     arrays |= {f"told_{block}": information_matrix(codes[known], truth[:, varies]) for block, codes in latents.items()}
     return arrays | {"factor_names": np.array([names[j] for j in columns[varies]], dtype=np.str_)}
+
+
+def _made(method: Fitted, neutral: Mapping[str, Array], seed: int) -> dict[str, Array]:
+    """Return pictures made from drawn codes, every common part without a salient one and with the same ones as all others."""
+    if not hasattr(method, "prior"):
+        return {}
+    chance = torch.Generator().manual_seed(seed)
+    drawn = Latents({name: codes.numpy() for name, codes in method.prior(MADE, chance).items()}, neutral)
+    i, j = np.divmod(np.arange(MADE * MADE), MADE)
+    alone, joined = method.decode(drawn.remove("salient")), method.decode(drawn.take(i).swap(drawn.take(j), "salient"))
+    return {"made": np.concatenate([alone[:, None], joined.reshape(MADE, MADE, *alone.shape[1:])], axis=1)}
 
 
 def _planes(method: Fitted, samples: Samples, rows: Array, seed: int) -> dict[str, Array]:

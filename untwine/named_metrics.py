@@ -37,6 +37,23 @@ def _per_class(data: Encoded) -> Iterator[Measured]:
     yield from blocks.classified(codes, labels, data.samples.label_names, split)
 
 
+def _probe_factors(data: Encoded) -> Iterator[Measured]:
+    """Accuracy of a linear classifier of every factor that has classes, held out, for each block (on request)."""
+    names = data.samples.factor_names
+    for column, word in zip(columns := data.class_factors(), blocks.score_words([names[j] for j in columns]), strict=True):
+        codes, labels, split = data.joined(partial(Encoded.classes, column=column))
+        salient = names[column].startswith("salient")
+        without = blocks.WITHOUT_CLASS if salient else blocks.WITHOUT_FACTORS
+        yield from blocks.probed(codes, labels, split, f"probe_{word}", without)
+
+
+def _realism(data: Encoded) -> Iterator[Measured]:
+    """Frechet distance and class score of made pictures, by a network whose name they bear (on request)."""
+    from untwine.seeing import made_pictures, measured, open_eye
+
+    yield from measured(open_eye(), made_pictures(data), data.seeds)
+
+
 def _clustering(data: Encoded) -> Iterator[Measured]:
     """Accuracy of k-means in the t-SNE plane of each block, that of shuffled labels, and the label's silhouette."""
     yield from blocks.clustered(*data.labelled(), data.seeds)
@@ -199,4 +216,6 @@ METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "attributes": _attributes,
     "per_attribute": _per_attribute,
     "unsupervised": _unsupervised,
+    "probe_factors": _probe_factors,
+    "realism": _realism,
 }

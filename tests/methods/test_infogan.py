@@ -7,6 +7,7 @@ from small import pictures, small, vectors
 from torch import nn
 from torch.nn import functional
 
+import untwine as un
 from untwine.batches import Rows
 from untwine.methods import METHODS
 from untwine.methods.generative_game import framed, pictured
@@ -289,3 +290,30 @@ def test_the_papers_settings_are_those_of_table_6(data):
     assert (method.w_info_z, method.w_info_s, method.w_info_real, method.width) == (1.0, 1.0, 1.0, 64)
     assert (method.lr, method.loop_g) == {"dsprites_mnist": (5e-5, 2), "brats": (1e-4, 1)}.get(data, (2e-4, 1))
     method.check()
+
+
+def toy(seed):
+    return un.load("toy_contrast", n_target=500, n_background=500, seed=seed).train
+
+
+def grass(seed):
+    return un.load("grassy_digits", n_target=400, n_background=400, n_test=10, size=16, seed=seed).train
+
+
+def hostile(seed):
+    """Columns of sizes from 1e-4 to 1e4 far from 0, and four times as many targets."""
+    data = un.load("toy_contrast", n_target=800, n_background=200, seed=seed).train
+    return un.Samples(data.x * np.logspace(-4, 4, data.x.shape[1]) + 100.0, groups=data.groups)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", [toy, grass, hostile], ids=lambda kind: kind.__name__)
+def test_none_of_thirty_short_runs_diverges(kind):
+    for seed in range(10):
+        data = kind(seed)
+        # What is not finite would be a warning, and a warning is an error.
+        method = METHODS["double_infogan"](epochs=30, batch=32, width=64 if data.x.ndim == 2 else 8, seed=seed).fit(data)
+        image = [row.value for row in method.history_ if row.term == "image" and row.player == "generator"]
+        assert image[-1] < image[0], (seed, image)
+        spread = {block: codes.var(0).sum() for block, codes in method.encode(data.target).items()}
+        assert min(spread.values()) > 0.05, (seed, spread)

@@ -44,7 +44,8 @@ def gallery(pictures: bool = True, blocks: tuple[str, ...] = ("common", "salient
     arrays: dict[str, Any] = {name: rng.random((4, *shape), dtype=np.float32) for name in names}
     if pictures and "salient" in blocks:
         arrays |= {name: rng.random((3, *shape), dtype=np.float32) for name in ("swap_common", "swap_salient")}
-        arrays |= {name: rng.random((3, 3, *shape), dtype=np.float32) for name in ("swap_grid", "interpolation")}
+        arrays |= {name: rng.random((3, 3, *shape), dtype=np.float32) for name in ("swap_grid", "interpolation", "made")}
+        arrays["background_with_salient"] = rng.random((4, *shape), dtype=np.float32)
     for block, width in zip(blocks, (4, 2) if len(blocks) > 1 else (6,), strict=True):
         arrays |= {f"spread_{block}": rng.random((2, width)), f"told_{block}": rng.random((width, 2))}
         if pictures:

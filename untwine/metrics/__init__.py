@@ -16,6 +16,7 @@ from untwine.metrics.mig import mig
 from untwine.metrics.modularity import modularity
 from untwine.metrics.per_class import per_class
 from untwine.metrics.probe import probe
+from untwine.metrics.realism import class_score, frechet
 from untwine.metrics.reconstruction import reconstruction
 from untwine.metrics.regression import regression
 from untwine.metrics.sap import sap
@@ -30,12 +31,14 @@ __all__ = [
     "agreement",
     "attributes",
     "canonical_correlation",
+    "class_score",
     "clustering",
     "dci",
     "explicitness",
     "factor_vae_score",
     "factor_vae_score_drawn",
     "factors",
+    "frechet",
     "groups",
     "information_matrix",
     "leakage",

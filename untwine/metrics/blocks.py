@@ -37,12 +37,18 @@ class Measured(NamedTuple):
     direction: str
 
 
-def probed(blocks: Blocks, labels: Array, split: Split | None = None) -> Iterator[Measured]:
-    """Yield the accuracy of a linear classifier for each block, with its interval over folds."""
+def probed(
+    blocks: Blocks,
+    labels: Array,
+    split: Split | None = None,
+    name: str = "probe",
+    without: tuple[str, ...] = WITHOUT_CLASS,
+) -> Iterator[Measured]:
+    """Yield the accuracy of a linear classifier for each block, low in those without it, with its interval over folds."""
     for block, codes in blocks.items():
         found = probe(codes, labels, FOLDS, split=split)
         interval = over_folds(found.accuracy, found.folds, (0, 1))
-        yield Measured(f"probe.{block}", found.accuracy, interval, found.n, _unless(block, WITHOUT_CLASS))
+        yield Measured(f"{name}.{block}", found.accuracy, interval, found.n, _unless(block, without))
 
 
 def classified(blocks: Blocks, labels: Array, names: Sequence[str], split: Split | None = None) -> Iterator[Measured]:

@@ -66,6 +66,32 @@ def interpolation(run: Run) -> Markup:
     return picture(plots.interpolation(grid), "A grid of pictures that change smoothly between four corners.", caption)
 
 
+def exchanged(run: Run) -> Markup:
+    """Return targets and backgrounds with their reconstructions, and each after its salient part was taken out or put in."""
+    names = {
+        "target": "originals",
+        "again": "reconstructions",
+        "without s": "only_common",
+        "background": "background_originals",
+    }
+    names |= {"made again": "background_reconstructions", "with s above": "background_with_salient"}
+    rows = _rows(run, names)
+    if "with s above" not in rows:
+        return Markup("")
+    caption = "Each background in the last row has the salient part of the target at the top of its column."
+    return _drawn(rows, "Targets without their salient part, and backgrounds with it.", caption)
+
+
+def made(run: Run) -> Markup:
+    """Return pictures made from drawn codes, a common part in each row."""
+    grid = (run.gallery or {}).get("made")
+    if grid is None:
+        return Markup("")
+    caption = "All codes are drawn. Each row has one common part: at the left without a salient part, then with several."
+    figure = plots.strips(grid[:, 1:], grid[:, 0], titles=("s = 0", "several s", ""))
+    return picture(figure, "Pictures made from drawn codes.", caption)
+
+
 def planes(run: Run) -> Markup:
     """Return the plane of every block, of the run and of its baselines."""
     figures = [figure for one in (run, *run.baselines) for figure in _planes(one, "" if one is run else f"{one.path.name}: ")]
