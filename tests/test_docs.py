@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import untwine as un
+from untwine.cli_study import shown
+
 ROOT = Path(__file__).parents[1]
 PAGES = [
     path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md") if path.exists()
@@ -67,3 +70,10 @@ def test_commands_on_the_pages_exist(capsys):
     for page in PAGES:
         for command in re.findall(r"^\s*(?:\$ )?untwine ([a-z]+)", page.read_text(), re.MULTILINE):
             assert command in known, (page.name, command)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "studies" / "results").glob("*.csv")), ids=lambda path: path.stem)
+def test_the_tables_of_the_results_are_what_the_command_prints(path):
+    study = un.Study.read(ROOT / "studies" / f"{path.stem}.toml")
+    printed = "\n".join(shown(study, study.table(), markdown=True))
+    assert printed.strip() in (ROOT / "docs" / "results.md").read_text()
