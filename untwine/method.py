@@ -404,8 +404,8 @@ class Trained(Method):
     clip
         The largest norm of a player's gradient; 0 never clips.
     networks, width
-        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`) and
-        their width; None for the usual one.
+        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`; for
+        class and content also `adain`) and their width; None for the usual one.
     """
 
     epochs: int = 50
