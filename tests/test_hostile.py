@@ -12,7 +12,7 @@ from untwine import Samples, TrainingError
 
 def changed(x, groups=None):
     data = vectors()
-    return Samples(x(data.x.astype("float64")), groups=data.groups if groups is None else groups)
+    return Samples(x(data.x.astype("float64")), groups=data.groups if groups is None else groups, labels=data.labels)
 
 
 def columns(value):
@@ -87,7 +87,7 @@ def test_a_hundred_short_fits_on_hostile_data():
 def test_pictures_without_contrast_are_trained_on_too():
     x = np.full((30, 1, 8, 8), 255, dtype=np.uint8)
     x[:15] = 0
-    data = Samples(x, groups=[0, 1] * 15)
+    data = Samples(x, groups=[0, 1] * 15, labels=[0, 1, 2] * 10)
     for name in NAMES:
         method = small(name, networks="conv_norm", likelihood="bernoulli").fit(data)
         assert np.isfinite(method.transform(data.x)).all()

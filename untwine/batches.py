@@ -95,7 +95,12 @@ class Rows:
         world = distributed.world()
         if plan.batches == "classes":
             rows = len(self.x)
-            size = min(math.ceil(plan.batch / plan.together / world), math.ceil(rows / world)) * world
+            size = min(math.ceil(plan.batch / plan.together), math.ceil(rows / world) * world)
+            if size % world:
+                raise ValueError(
+                    f"batch expected as many sets of {plan.together} rows for each of the {world} processes, but {plan.batch} "
+                    f"rows make {size} sets; take a multiple of {plan.together * world}."
+                )
             return size, math.ceil(rows / (size * plan.together))
         largest = max(map(len, self.pools[plan.batches]))
         size = min(plan.batch, math.ceil(largest / world) * world)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from untwine.latents import Latents
 from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS
+from untwine.metrics.class_content import content_combinations
 from untwine.metrics.held_out import Split
 from untwine.metrics.rows import factor_mask, labelled_rows, target_rows
 from untwine.samples import Samples
@@ -31,6 +32,7 @@ NEEDS = {
     "probe_factors": ("class factors",),
     "realism": ("pictures", "prior"),
     "swap": ("two parts", "labels"),
+    **dict.fromkeys(("reading", "transfer"), ("class", "contents")),
     "leakage": ("two parts", "leaks"),
     "groups": ("groups",),
     "w2": ("common", "groups"),
@@ -141,6 +143,15 @@ class Encoded(NamedTuple):
                     [not (_is_class(y) if lines else _has_levels(y)) for y in columns.T],
                 )
 
+    def contents(self) -> tuple[Array, Array]:
+        """Return the labelled rows whose factors are known, and the number of each one's combination of content factors."""
+        rows = self.labelled_rows()
+        if self.samples.factors is None or not len(rows):
+            return rows[:0], rows[:0]
+        rows = rows[~np.isnan(self.samples.factors[rows]).any(axis=1)]
+        found = content_combinations(self.labels_of(rows), self.samples.factors[rows]) if len(rows) else None
+        return (rows[:0], rows[:0]) if found is None else (rows, found)
+
     def swapped_part(self) -> str | None:
         """Return the block that a swap exchanges, if there is another that stays."""
         there = [block for block in WITHOUT_FACTORS if block in self.latents]
@@ -191,6 +202,14 @@ class Encoded(NamedTuple):
             "two parts": (
                 lambda: self.swapped_part() is not None,
                 f"two parts, as common and salient, but the method has {', '.join(self.latents)}; evaluate another method",
+            ),
+            "class": (
+                lambda: {"class", "content"} <= set(self.latents),
+                f"the blocks 'class' and 'content', but the method has {', '.join(self.latents)}; evaluate another method",
+            ),
+            "contents": (
+                lambda: len(np.unique(self.contents()[1])) > 1,
+                "labels, and factors that vary within a class, but there are none; pass samples with both",
             ),
             "leaks": (
                 lambda: any(True for _ in self.leaks()),

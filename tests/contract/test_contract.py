@@ -1,6 +1,7 @@
 """The rules that every method keeps."""
 
 import copy
+import dataclasses
 import json
 
 import numpy as np
@@ -11,7 +12,6 @@ from small import DATA, TRAINED, small, vectors
 import untwine as un
 from untwine import Samples
 from untwine.methods import METHODS
-from untwine.training import Stage
 
 
 def weights(method):
@@ -107,6 +107,13 @@ def test_wrong_data_gets_the_sentence(name, data):
             method.fit(data.x)
         with pytest.raises(ValueError, match=r"expected at least 2 rows of background, but got 1"):
             method.fit(Samples(data.x, groups=np.arange(len(data)) > 0))
+    if method.needs == "labels":
+        with pytest.raises(ValueError, match=r"expected a class for every row, but the data has no labels; pass Samples\("):
+            method.fit(data.x)
+        with pytest.raises(ValueError, match=r"expected a class for every row, but 1 of \d+ are unknown \(-1\); leave"):
+            method.fit(data.x, np.arange(len(data)) - 1)
+        with pytest.raises(ValueError, match=r"expected at least 2 classes, but all \d+ rows are of one; add rows"):
+            method.fit(data.x, np.zeros(len(data), dtype=int))
     with pytest.raises(ValueError, match=r"expected at least 2 rows|at least 2 rows of"):
         method.fit(Samples(data.x[:1], groups=[1]))
     method.fit(data)
@@ -158,10 +165,10 @@ def _only(method, player):
                 for move in stage.step(batch, t):
                     if isinstance(move, list):
                         yield [part for part in move if part[0] == player]
-                    elif player == move[0] or player in move[0]:
-                        yield move
+                    elif player == move[0] or (isinstance(move[0], tuple) and player in move[0]):
+                        yield player, move[1]
 
-            yield Stage(stage.name, stage.epochs, stage.players, step, stage.batch, stage.batches, stage.schedule)
+            yield dataclasses.replace(stage, step=step)
 
     clone.stages = stages
     return clone
@@ -185,7 +192,8 @@ def test_bfloat16_trains(name, data):
 
 def test_fit_takes_y_as_the_weak_label(name):
     data = vectors()
-    by_samples, by_y = small(name).fit(data), small(name).fit(data.x, data.groups)
+    y = data.labels if METHODS[name].needs == "labels" else data.groups
+    by_samples, by_y = small(name).fit(data), small(name).fit(data.x, y)
     assert equal(weights(by_samples), weights(by_y))
 
 

@@ -21,12 +21,12 @@ def drawn(*pose, image=None, size=48):
 
 def test_every_class_comes_in_every_pose_and_the_test_classes_are_others():
     data = posed_digits(n_train=4, n_test=3)
-    assert data.train.x.shape == (4 * 108, 1, 32, 32)
+    assert data.train.x.shape == (4 * 90, 1, 16, 16)
     assert data.train.x.dtype == np.uint8
     for part, classes in zip(data, ([0, 1, 2, 3], [4, 5, 6]), strict=True):
         assert np.unique(part.labels).tolist() == classes
         for label in classes:
-            assert len(np.unique(part.factors[part.labels == label], axis=0)) == 108
+            assert len(np.unique(part.factors[part.labels == label], axis=0)) == 90
     names = [data.train.label_names[label] for label in range(7)]
     assert len(set(names)) == 7
     assert data.train.label_names == data.test.label_names
@@ -59,7 +59,7 @@ def test_the_same_poses_are_drawn_for_all_classes_when_fewer_are_asked_for():
 
 def test_the_grid_draws_the_same_pictures():
     data, whole = posed_digits(n_train=2, n_test=1), grid("posed_digits")
-    assert len(whole) == 1797 * 108
+    assert len(whole) == 1797 * 90
     row = int(data.train.label_names[1].split()[-1].rstrip(")"))
     kept = whole.samples(whole.rows([[row, 2, 1, 0, 2]]))
     same = (data.train.labels == 1) & (data.train.factors == kept.factors[0, 1:]).all(1)
@@ -83,7 +83,7 @@ def test_classes_can_be_held_out_of_training_for_choosing():
     [
         ({"n_train": 0}, "n_train expected a whole number from 1 to 1796, but got 0"),
         ({"n_train": 1700, "n_test": 98}, "n_test expected a whole number from 1 to 97, but got 98"),
-        ({"n_poses": 109}, "n_poses expected a whole number from 1 to 108, but got 109"),
+        ({"n_poses": 91}, "n_poses expected a whole number from 1 to 90, but got 91"),
         ({"size": 4}, "size expected a whole number from 8 to 128, but got 4"),
     ],
 )

@@ -21,17 +21,17 @@ from untwine.samples import SIDES, Samples
 Array = NDArray[Any]
 
 POSE = ("rotation", "scale", "x", "y")
-ROTATIONS = np.array([-75.0, -45.0, -15.0, 15.0, 45.0, 75.0])  # degrees, anticlockwise
+ROTATIONS = np.array([-50.0, -25.0, 0.0, 25.0, 50.0])  # degrees, anticlockwise
 SCALES = np.array([0.7, 1.0])
 SHIFTS = np.array([-0.14, 0.0, 0.14])  # of the picture's side, to the right and down
 VALUES = (ROTATIONS, SCALES, SHIFTS, SHIFTS)
 SHARE = 0.62  # of the picture's side that the 8 pixels of an original take at scale 1
 
 
-def posed_digits(*, n_train: int = 100, n_test: int = 50, n_poses: int | None = None, size: int = 32, seed: int = 0) -> Splits:
+def posed_digits(*, n_train: int = 200, n_test: int = 50, n_poses: int | None = None, size: int = 16, seed: int = 0) -> Splits:
     """Digits of scikit-learn turned, scaled and shifted, each picture a class; embedded, nothing to download.
 
-    A class is one picture of a digit, its content the pose: 6 rotations, 2 scales and 3 shifts in each direction, so 108 poses.
+    A class is one picture of a digit, its content the pose: 5 rotations, 2 scales and 3 shifts in each direction, so 90 poses.
     Every class comes in every pose, which makes the true picture of each class in each pose known. Training and test
     part have different classes and the same poses. Grey, light on dark.
 
@@ -44,7 +44,7 @@ def posed_digits(*, n_train: int = 100, n_test: int = 50, n_poses: int | None = 
     n_train, n_test
         How many classes to train and to test on, of 1,797 in all.
     n_poses
-        How many of the 108 poses, drawn at random; all where not given.
+        How many of the 90 poses, drawn at random; all where not given.
     size
         The side of the pictures in pixels, from 8 to 128.
     seed
@@ -76,8 +76,8 @@ def posed_digits(*, n_train: int = 100, n_test: int = 50, n_poses: int | None = 
     return Splits(part(0, n_train), part(n_train, n_train + n_test))
 
 
-def posed_digits_grid(*, size: int = 32) -> FactorGrid:
-    """Return all 1,797 digits in all 108 poses, drawn only when asked for."""
+def posed_digits_grid(*, size: int = 16) -> FactorGrid:
+    """Return all 1,797 digits in all 90 poses, drawn only when asked for."""
     images, _ = originals()
     poses = np.array(list(product(*VALUES)))
     drawn = Poser(images, poses, whole("size", size, SIDES[0], SIDES[-1]))

@@ -15,11 +15,15 @@ from untwine.methods.beta_tcvae import BetaTCVAE
 from untwine.methods.beta_vae import BetaVAE
 from untwine.methods.contrastive_pca import ContrastivePCA
 from untwine.methods.contrastive_vae import ContrastiveVAE
+from untwine.methods.cycle_vae import CycleVAE
 from untwine.methods.dip_vae import DIPVAE
 from untwine.methods.double_infogan import DoubleInfoGAN
+from untwine.methods.drnet import DrNet
 from untwine.methods.factor_vae import FactorVAE
 from untwine.methods.generalised_contrastive_pca import GeneralisedContrastivePCA
 from untwine.methods.infogan import InfoGAN
+from untwine.methods.lord import LORD
+from untwine.methods.mixing_ae import MixingAE
 from untwine.methods.mm_cvae import MMcVAE
 from untwine.methods.pca import PCA
 from untwine.methods.principled_vae import PrincipledVAE
@@ -33,6 +37,7 @@ from untwine.run_folder import read_card
 
 __all__ = [
     "DIPVAE",
+    "LORD",
     "METHODS",
     "PCA",
     "VAE",
@@ -40,11 +45,14 @@ __all__ = [
     "BetaVAE",
     "ContrastivePCA",
     "ContrastiveVAE",
+    "CycleVAE",
     "DoubleInfoGAN",
+    "DrNet",
     "FactorVAE",
     "GeneralisedContrastivePCA",
     "InfoGAN",
     "MMcVAE",
+    "MixingAE",
     "PrincipledVAE",
     "ProbabilisticContrastivePCA",
     "RbVAE",
@@ -68,6 +76,10 @@ METHODS: Mapping[str, type[Method]] = {
         ContrastivePCA,
         GeneralisedContrastivePCA,
         ProbabilisticContrastivePCA,
+        LORD,
+        DrNet,
+        CycleVAE,
+        MixingAE,
         VAE,
         BetaVAE,
         DIPVAE,

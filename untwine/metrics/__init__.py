@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from untwine.metrics.agreement import agreement
 from untwine.metrics.attributes import attributes
+from untwine.metrics.class_content import reading, transfer_errors, transfer_pairs
 from untwine.metrics.clustering import clustering, matching_accuracy, tsne
 from untwine.metrics.dci import dci
 from untwine.metrics.explicitness import explicitness
@@ -47,11 +48,14 @@ __all__ = [
     "modularity",
     "per_class",
     "probe",
+    "reading",
     "reconstruction",
     "regression",
     "sap",
     "swap_accuracy",
     "swap_preservation",
+    "transfer_errors",
+    "transfer_pairs",
     "tsne",
     "udr",
     "unsupervised",

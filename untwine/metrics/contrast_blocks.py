@@ -1,4 +1,4 @@
-"""What tells the parts of a contrastive method apart, scored: value, 95 % interval, and which direction is good."""
+"""What tells the parts of a method apart, scored: value, 95 % interval, and which direction is good."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from untwine.metrics.agreement import agreement
 from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS, Blocks, Measured
+from untwine.metrics.class_content import reading
 from untwine.metrics.groups import groups
 from untwine.metrics.intervals import halves, over_folds, over_halves
 from untwine.metrics.leakage import leakage
@@ -50,6 +51,24 @@ def swapped(name: str, found: Swap) -> Iterator[Measured]:
     """Yield the score of swapped rows and that of real ones, with intervals over parts of the rows."""
     yield Measured(f"{name}.x", found.value, _over(found.value, found.folds), found.n, "higher")
     yield Measured(f"{name}_ceiling.x", found.ceiling, _over(found.ceiling, found.ceiling_folds), found.n, "info")
+
+
+def read(what: str, blocks: Blocks, truth: Array, without: tuple[str, ...]) -> Iterator[Measured]:
+    """Yield how well a small network reads a truth from each block, and chance, with intervals over parts of the rows."""
+    for i, (block, codes) in enumerate(blocks.items()):
+        found = reading(codes, truth)
+        if i == 0:  # it knows no codes, so it is the same for every block
+            yield Measured(f"{what}_chance.x", found.chance, (found.chance, found.chance), found.n, "info")
+        direction = "lower" if block in without else "higher"
+        yield Measured(f"{what}_read.{block}", found.accuracy, _over(found.accuracy, found.parts), found.n, direction)
+
+
+def moved(errors: Array, unmoved: Array) -> Iterator[Measured]:
+    """Yield the error of moved contents and that of rows left as they are, with intervals over rows."""
+    for name, some, direction in (("transfer", errors, "lower"), ("transfer_unmoved", unmoved, "info")):
+        value = float(some.mean())
+        interval = over_folds(value, np.resize(some, max(2, len(some))).tolist(), (0, np.inf))
+        yield Measured(f"{name}.x", value, interval, len(some), direction)
 
 
 def _over(value: float, folds: tuple[float, ...]) -> tuple[float, float]:

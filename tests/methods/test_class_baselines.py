@@ -1,0 +1,112 @@
+"""DrNet, Cycle-VAE and the mixing autoencoder: each term by hand, and who moves by it."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+import untwine as un
+from untwine.batches import Batch
+from untwine.samples import Samples
+
+TINY = {"n_class": 3, "n_content": 2, "epochs": 1, "batch": 12, "width": 8, "precision": "float64"}
+SEED = (1, 2, 3)
+
+
+def rows(classes=4, each=6, columns=5):
+    chance = np.random.default_rng(0)
+    x = chance.normal(size=(classes, 1, columns)) + 0.5 * chance.normal(size=(classes, each, columns))
+    return Samples(x.reshape(-1, columns), labels=np.repeat(np.arange(classes), each))
+
+
+def moves(method, index, pools=2):
+    """Fit, and return the moves of a step on these rows, whose labels are those of the data, with the batch."""
+    data = rows()
+    method.fit(data)
+    index = torch.tensor(index)
+    x = method._standard(torch.from_numpy(data.x)).double()[index]
+    batch = Batch(x, index, pools, SEED, torch.from_numpy(data.labels)[index])
+    return batch, list(method.step(batch, 0))
+
+
+PAIRS = [0, 6, 12, 1, 7, 13]  # three pairs of classes 0, 1 and 2: the first rows, then the second
+
+
+def test_drnet_reconstructs_by_the_other_row_and_plays_its_game_by_hand():
+    method = un.DrNet(**TINY | {"lambda_similarity": 3.0, "lambda_game": 0.2})
+    batch, [(first, terms), (second, game)] = moves(method, PAIRS)
+    assert (first, second) == ("autoencoder", "discriminator")
+    nets = method.nets_
+    with torch.no_grad():
+        s, c = nets["class_encoder"](batch.x), nets["content_encoder"](batch.x)
+        x = nets["generator"](s[[3, 4, 5, 0, 1, 2]], c)
+        d = lambda a, b: nets["discriminator"](torch.cat([a, b], 1)).sigmoid()  # noqa: E731
+        same, other = d(c[:3], c[3:]), d(c[:3], c[[5, 3, 4]])  # a roll by half of three pairs, rounded down
+    torch.testing.assert_close(terms["reconstruction"], ((x - batch.x) ** 2).mean())
+    torch.testing.assert_close(terms["similarity"], 3 * ((s[:3] - s[3:]) ** 2).mean())
+    torch.testing.assert_close(terms["game"], -0.1 * (same.log() + (1 - same).log()).mean())
+    torch.testing.assert_close(game["discrimination"], -same.log().mean() - (1 - other).log().mean())
+    assert torch.autograd.grad(terms["game"], list(nets["content_encoder"].parameters()))[0].abs().sum() > 0
+
+
+def test_pairs_that_are_of_one_class_by_chance_do_not_count_as_two():
+    method = un.DrNet(**TINY)
+    batch, [_, (_, game)] = moves(method, [0, 2, 6, 1, 3, 7])  # two of three pairs are of class 0
+    nets = method.nets_
+    with torch.no_grad():
+        c = nets["content_encoder"](batch.x)
+        same = nets["discriminator"](torch.cat([c[:3], c[3:]], 1))
+        other = nets["discriminator"](torch.cat([c[:3], c[[5, 3, 4]]], 1)).squeeze(1)
+    apart = torch.tensor([True, False, True])  # pair 0 with class 1, pair 1 with class 0, pair 2 with class 0
+    expected = functional.softplus(-same).mean() + functional.softplus(other)[apart].mean()
+    torch.testing.assert_close(game["discrimination"], expected)
+
+
+def test_both_cycles_of_cycle_vae_by_hand():
+    method = un.CycleVAE(**TINY)
+    batch, [(first, terms), (second, reverse)] = moves(method, PAIRS)
+    assert (first, second) == (("generator", "encoders"), "encoders")
+    nets = method.nets_
+    noise = Batch(batch.x, batch.index, 2, SEED)
+    drawn, content = noise.noise(2), noise.noise(2)[:3]
+    with torch.no_grad():
+        s, (mu, logvar) = nets["class_encoder"](batch.x), nets["content_encoder"](batch.x).chunk(2, 1)
+        logvar = 10 * torch.tanh(logvar / 10)
+        x = nets["generator"](s[[3, 4, 5, 0, 1, 2]], mu + torch.exp(logvar / 2) * drawn)
+        again = [nets["content_encoder"](nets["generator"](code, content))[:, :2] for code in (s[:3], s[[2, 0, 1]])]
+    torch.testing.assert_close(terms["reconstruction"], 2 * ((x - batch.x) ** 2).mean())
+    torch.testing.assert_close(terms["kl"], 3 * 0.5 * (mu**2 + logvar.exp() - 1 - logvar).sum() / (6 * 5))
+    torch.testing.assert_close(reverse["cycle"], 10 * (again[0] - again[1]).abs().mean())
+
+
+def test_the_mixing_autoencoder_mixes_and_plays_by_hand():
+    method = un.MixingAE(**TINY | {"lambda_game": 0.3, "w_again": 0.7})
+    batch, [(first, terms), (second, game)] = moves(method, PAIRS)
+    assert (first, second) == ("autoencoder", "discriminator")
+    nets = method.nets_
+    with torch.no_grad():
+        s, c = nets["class_encoder"](batch.x), nets["content_encoder"](batch.x)
+        own, swapped = nets["generator"](s, c), nets["generator"](s[[3, 4, 5, 0, 1, 2]], c)
+        mixed = nets["generator"](s[:3], c[[2, 0, 1]])
+        d = lambda a, b: nets["discriminator"](torch.cat([a, b], 1)).sigmoid()  # noqa: E731
+        real, fake = d(batch.x[:3], batch.x[3:]), d(batch.x[:3], mixed)
+        again = nets["content_encoder"](mixed)
+    torch.testing.assert_close(terms["reconstruction"], ((own - batch.x) ** 2).mean())
+    torch.testing.assert_close(terms["swap"], ((swapped - batch.x) ** 2).mean())
+    torch.testing.assert_close(terms["again"], 0.7 * ((again - c[[2, 0, 1]]) ** 2).mean())
+    torch.testing.assert_close(terms["game"], -0.3 * fake.log().mean())
+    torch.testing.assert_close(game["real"], -real.log().mean())
+    torch.testing.assert_close(game["mixed"], -(1 - fake).log().mean())
+    assert not torch.autograd.grad(terms["game"], nets["class_encoder"].parameters(), retain_graph=True)[0].eq(0).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "off"),
+    [("DrNet", {"lambda_game": 0.0}), ("MixingAE", {"lambda_game": 0.0, "w_again": 0.0}), ("CycleVAE", {"w_cycle": 0.0})],
+)
+def test_a_term_at_weight_0_is_not_computed(kind, off):
+    method = getattr(un, kind)(**TINY | off)
+    _, found = moves(method, PAIRS)
+    assert len(found) == 1
+    assert not {"game", "again", "cycle"} & set(found[0][1])
+    assert "discriminator" not in next(iter(method.stages())).players

@@ -1,0 +1,149 @@
+"""LORD: its terms by hand, its variants, its second stage, and what it learns where class and content are known."""
+
+import numpy as np
+import pytest
+import torch
+
+import untwine as un
+from untwine.batches import Batch
+from untwine.data import Splits
+from untwine.samples import Samples
+
+TINY = {"n_class": 4, "n_content": 3, "epochs": 2, "epochs_encoders": 2, "batch": 16, "width": 8, "seed": 0}
+
+
+def bilinear(classes=12, contents=20, columns=8, seed=0):
+    """Rows x = sum_jk e_j c_k T_jk with two numbers for the class and two for the content: every class in every content."""
+    chance = np.random.default_rng(seed)
+    e, c = chance.normal(size=(classes, 2)), chance.uniform(-1, 1, size=(contents, 2))
+    x = np.einsum(
+        "aj,bk,jkd->abd", np.c_[e, np.ones(classes)], np.c_[c, np.ones(contents)], chance.normal(size=(3, 3, columns))
+    )
+    factors = np.tile(c, (classes, 1))
+    return Samples(x.reshape(-1, columns), labels=np.repeat(np.arange(classes), contents), factors=factors)
+
+
+def first_move(method, stage=0, rows=6):
+    """Fit, and return the batch and the first move of one stage on some rows."""
+    data = bilinear(4, 5)
+    method.fit(data)
+    index = torch.arange(rows)
+    x = method._standard(torch.from_numpy(data.x))[:rows]
+    batch = Batch(x, index, 1, (1, 2, 3), torch.from_numpy(data.labels[:rows]))
+    step = list(method.stages())[stage].step
+    return batch, next(step(batch, 0))
+
+
+def test_the_terms_of_stage_one_are_those_of_equation_6():
+    method = un.LORD(**TINY | {"sigma": 0.7, "decay": 0.01})
+    batch, (players, terms) = first_move(method)
+    assert players == ("generator", "classes", "contents")
+    e, c = (method.nets_[f"{part}_codes"].weight.detach() for part in ("class", "content"))
+    noise = Batch(batch.x, batch.index, 1, (1, 2, 3)).noise(3)
+    with torch.no_grad():
+        x = method.nets_["generator"](e[batch.labels], c[batch.index] + 0.7 * noise)
+    torch.testing.assert_close(terms["reconstruction"], (x - batch.x).abs().sum() / batch.x.numel())
+    torch.testing.assert_close(terms["decay"], 0.01 * c[batch.index].square().sum() / 6)
+
+
+def test_the_terms_of_stage_two_are_those_of_equation_8():
+    method = un.LORD(**TINY | {"alpha": 3.0})
+    batch, (players, terms) = first_move(method, stage=1)
+    nets = method.nets_
+    assert players == ("generator", "encoders")
+    with torch.no_grad():
+        e, c = nets["class_encoder"](batch.x), nets["content_encoder"](batch.x)
+        x = nets["generator"](e, c)
+    torch.testing.assert_close(terms["reconstruction"], (x - batch.x).abs().mean())
+    torch.testing.assert_close(
+        terms["class"], 3 * (e - nets["class_codes"].weight.detach()[batch.labels]).square().sum() / (6 * 4)
+    )
+    torch.testing.assert_close(
+        terms["content"], 3 * (c - nets["content_codes"].weight.detach()[batch.index]).square().sum() / (6 * 3)
+    )
+
+
+def test_the_codes_stay_as_they_are_in_stage_two():
+    one, two = (un.LORD(**TINY | {"epochs_encoders": many}).fit(bilinear(4, 5)) for many in (1, 4))
+    for part in ("class_codes", "content_codes"):
+        assert torch.equal(one.nets_[part].weight, two.nets_[part].weight)
+    assert not torch.equal(one.nets_["class_encoder"].layers[0].weight, two.nets_["class_encoder"].layers[0].weight)
+
+
+@pytest.mark.parametrize(
+    ("changes", "networks", "stages"),
+    [
+        ({}, {"class_codes", "content_codes", "class_encoder", "content_encoder"}, 2),
+        ({"inference": "semi"}, {"class_codes", "class_encoder", "content_encoder"}, 2),
+        ({"inference": "amortised"}, {"class_encoder", "content_encoder"}, 1),
+        ({"epochs_encoders": 0}, {"class_codes", "content_codes"}, 1),
+        ({"inference": "semi", "epochs_encoders": 0}, {"class_codes", "content_encoder"}, 1),
+    ],
+)
+@pytest.mark.parametrize("regularisation", ["noise", "kl", "none"])
+def test_every_variant_trains_all_it_has_and_nothing_else(changes, networks, stages, regularisation):
+    data = bilinear(4, 5)
+    method = un.LORD(**TINY | {"regularisation": regularisation} | changes).fit(data)
+    assert set(method.nets_) == networks | {"generator", "units"}
+    assert len(list(method.stages())) == stages
+    terms = {row.term for row in method.history_}
+    assert ("decay" in terms, "kl" in terms) == (regularisation == "noise", regularisation == "kl")
+    z = method.encode(data.x)
+    assert (z.class_.shape, z.content.shape) == ((20, 4), (20, 3))
+    assert np.isfinite(method.decode(z)).all()
+    assert np.isfinite(method.sample(3)).all()
+
+
+def test_amortised_class_codes_are_shared_by_the_rows_of_a_class_in_the_batch():
+    method = un.LORD(**TINY | {"inference": "amortised", "regularisation": "none"})
+    batch, (players, terms) = first_move(method, rows=10)
+    assert players == ("generator", "encoders")
+    nets = method.nets_
+    with torch.no_grad():
+        e = nets["class_encoder"](batch.x)
+        shared = torch.stack([e[batch.labels == label].mean(0) for label in batch.labels])
+        x = nets["generator"](shared, nets["content_encoder"](batch.x))
+    torch.testing.assert_close(terms["reconstruction"], (x - batch.x).abs().mean())
+
+
+def test_without_encoders_codes_are_found_that_reconstruct_whatever_the_company():
+    data = bilinear(4, 5)
+    method = un.LORD(**TINY | {"epochs_encoders": 0, "epochs": 40, "width": 32}).fit(data)
+    whole, alone = method.encode(data.x), method.encode(data.x[3:4])
+    np.testing.assert_allclose(whole.class_[3:4], alone.class_, atol=1e-3)
+    middle = np.abs(data.x - method.decode(method.encode(data.x[:1]).take(np.zeros(20, int)))).mean()
+    assert np.abs(method.reconstruct(data.x) - data.x).mean() < 0.5 * middle
+
+
+def test_content_moves_between_classes_never_seen():
+    """Before and after: rows with the class of one and the content of another, of classes held out of training."""
+    whole = bilinear(60, 20)
+    known = whole.labels < 48
+    data = Splits(whole[known], whole[~known])
+    settings = {"n_class": 4, "n_content": 4, "epochs": 60, "epochs_encoders": 30, "width": 64, "batch": 32}
+    errors = []
+    for epochs in (1, 60):
+        method = un.LORD(**settings | {"epochs": epochs, "epochs_encoders": max(1, epochs // 2)}).fit(data.train)
+        z, grid = method.encode(data.test.x), data.test.x.reshape(12, 20, -1)
+        i, j = np.divmod(np.arange(240), 20)
+        other = (i + 5) % 12
+        moved = method.decode(z.swap(z.take(other * 20 + j), "content"))
+        errors.append(np.abs(moved - grid[i, j]).mean() / np.abs(grid - grid.mean((0, 1))).mean())
+    assert errors[0] > 0.7
+    assert errors[1] < 0.6 * errors[0]
+
+
+def test_bad_variants_and_own_networks_get_their_sentence():
+    data = bilinear(4, 5)
+    with pytest.raises(ValueError, match="inference expected one of latent, semi, amortised, but got 'lazy'"):
+        un.LORD(inference="lazy").fit(data)
+    with pytest.raises(ValueError, match="regularisation expected one of noise, kl, none, but got 'dropout'"):
+        un.LORD(regularisation="dropout").fit(data)
+    with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder, but got decoder"):
+        un.LORD(**TINY).fit(data, networks={"decoder": torch.nn.Linear(2, 2)})
+
+
+def test_the_paper_s_setting_has_its_numbers():
+    method = un.LORD.paper("cars3d")
+    assert (method.n_class, method.n_content, method.sigma, method.decay) == (256, 128, 1.0, 0.001)
+    assert (method.lr, method.lr_codes, method.epochs, method.width) == (1e-4, 1e-3, 200, 64)
