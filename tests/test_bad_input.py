@@ -208,7 +208,10 @@ CALLS = {
         lambda m: un.evaluate(m, vectors(), "probe"),
         r"expected a list of names, but got .* 'probe'",
     ),
-    "a metric without labels": (lambda m: un.evaluate(m, vectors(), ["probe"]), r"'probe' expected at least 2 classes"),
+    "a metric without labels": (
+        lambda m: un.evaluate(m, un.Samples(vectors().x), ["probe"]),
+        r"'probe' expected at least 2 classes",
+    ),
     "a single seed": (
         lambda m: un.evaluate(m, vectors(), seeds=1),
         r"seeds expected at least 2, to make an interval of, but got 1",

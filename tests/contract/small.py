@@ -12,7 +12,7 @@ NAMES = tuple(METHODS)
 TRAINED = tuple(name for name, method in METHODS.items() if issubclass(method, Trained))
 SMALL = {"epochs": 2, "batch": 16, "width": 8, "n_latent": 4, "n_common": 4, "n_salient": 3}
 SMALL |= {"layers_discriminator": 2, "width_discriminator": 32}
-SMALL |= {"n_class": 4, "n_content": 3, "epochs_encoders": 1, "lr_codes": 0.01, "alpha": 0.1, "together": 2}
+SMALL |= {"n_class": 4, "n_content": 3, "epochs_encoders": 1, "together": 2}
 
 
 def small(name, **changes):

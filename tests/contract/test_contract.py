@@ -164,7 +164,8 @@ def _only(method, player):
             def step(batch, t, stage=stage):
                 for move in stage.step(batch, t):
                     if isinstance(move, list):
-                        yield [part for part in move if part[0] == player]
+                        parts = [part for part in move if player in ((part[0],) if isinstance(part[0], str) else part[0])]
+                        yield [(player, terms) for _, terms in parts]
                     elif player == move[0] or (isinstance(move[0], tuple) and player in move[0]):
                         yield player, move[1]
 

@@ -28,7 +28,11 @@ def channels(width: int, steps: int) -> list[int]:
 
 
 class ConvEncoder(nn.Module):
-    """Strided 4 x 4 convolutions with LeakyReLU down to a side of at most 4, then one linear layer."""
+    """Strided 4 x 4 convolutions with LeakyReLU down to a side of at most 4, then one linear layer.
+
+    With `norm`, batch norm follows each, and convolutions have no bias: where a channel keeps its sign, the norm takes the bias
+    away again, and Adam would move it by nothing but rounding errors.
+    """
 
     def __init__(self, shape: tuple[int, ...], out: int, width: int, norm: bool = False) -> None:
         super().__init__()
@@ -37,8 +41,8 @@ class ConvEncoder(nn.Module):
         parts: list[nn.Module] = []
         for (h, w), before, after in zip(sizes, widths, widths[1:], strict=False):
             # An odd side gets one more row or column of zeros, so that every side is halved and rounded up.
-            parts += [nn.ZeroPad2d((1, 1 + w % 2, 1, 1 + h % 2)), nn.Conv2d(before, after, 4, 2), nn.LeakyReLU(0.2)]
-            parts += [BatchNorm(after)] if norm else []
+            parts += [nn.ZeroPad2d((1, 1 + w % 2, 1, 1 + h % 2)), nn.Conv2d(before, after, 4, 2, bias=not norm)]
+            parts += [nn.LeakyReLU(0.2), *([BatchNorm(after)] if norm else [])]
         self.convolutions = nn.Sequential(*parts)
         self.linear = nn.Linear(widths[-1] * sizes[-1][0] * sizes[-1][1], out)
 
@@ -60,7 +64,8 @@ class ConvDecoder(nn.Module):
         for number, (before, after) in enumerate(pairwise(widths)):
             parts: list[nn.Module] = [nn.LeakyReLU(0.2)]
             parts += [BatchNorm(before)] if norm and number else []
-            self.steps.append(nn.Sequential(*parts, nn.ConvTranspose2d(before, after, 4, 2, 1)))
+            last = number + 2 == len(widths)
+            self.steps.append(nn.Sequential(*parts, nn.ConvTranspose2d(before, after, 4, 2, 1, bias=last or not norm)))
 
     def forward(self, z: Tensor) -> Tensor:
         """Map (n, codes) to (n, C, H, W)."""
