@@ -44,10 +44,39 @@ class Comparison:
 def compare(samples: Samples) -> Comparison:
     """Return both covariances in the directions that matter, in double precision; pictures are flattened, in [0, 1]."""
     target, background = samples.target.x, samples.background.x
+    few = len(target) + len(background) < np.prod(target.shape[1:])
+    return (_by_rows if few else _by_columns)(target, background)
+
+
+def _by_columns(target: Array, background: Array) -> Comparison:
+    """Compare by way of the products of all columns."""
     (_, A), (origin, B) = moments(target), moments(background)
     axes = leading_axes(A + B, MOST_DIRECTIONS)
     inside = (axes.T @ A @ axes, axes.T @ B @ axes)
     return Comparison(origin, axes, *inside, len(target), len(background), float(np.trace(A)), float(np.trace(B)))
+
+
+def _by_rows(target: Array, background: Array) -> Comparison:
+    """Compare by way of the products of all rows, which are fewer where rows are few and wide: the directions are the same."""
+    (_, X), (origin, Y) = _centred(target), _centred(background)
+    both = np.concatenate([X, Y])
+    axes = np.linalg.qr(both.T @ leading_axes(both @ both.T, MOST_DIRECTIONS))[0]
+    inside = ((X @ axes).T @ (X @ axes), (Y @ axes).T @ (Y @ axes))
+    return Comparison(origin, axes, *inside, len(X), len(Y), float(np.vdot(X, X)), float(np.vdot(Y, Y)))
+
+
+def _centred(x: Array) -> tuple[Array, Array]:
+    """Return the mean (d,) and rows (n, d) whose products summed are the covariance."""
+    flat, unit = x.reshape(len(x), -1), 255.0 if x.dtype == np.uint8 else 1.0
+    mean = flat.mean(axis=0, dtype=np.float64) / unit
+    rows = flat / unit - mean
+    rows[:, _constant(np.square(rows).sum(0), mean, len(x))] = 0
+    return mean, rows / np.sqrt(len(x) - 1)
+
+
+def _constant(squares: Array, mean: Array, n: int) -> Array:
+    """Tell which columns differ by the rounding of single precision alone, from the sum of their squared deviations."""
+    return np.asarray(np.sqrt(squares / n) <= 1e-7 * np.abs(mean))
 
 
 def moments(x: Array) -> tuple[Array, Array]:
@@ -58,8 +87,7 @@ def moments(x: Array) -> tuple[Array, Array]:
     for start in range(0, len(flat), ROWS_AT_ONCE):
         rows = flat[start : start + ROWS_AT_ONCE] / unit - mean
         scatter += rows.T @ rows
-    # A column that differs by the rounding of single precision alone is constant.
-    constant = np.sqrt(scatter.diagonal() / len(flat)) <= 1e-7 * np.abs(mean)
+    constant = _constant(scatter.diagonal(), mean, len(flat))
     scatter[constant], scatter[:, constant] = 0, 0
     return mean, scatter / (len(flat) - 1)
 

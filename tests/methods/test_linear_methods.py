@@ -10,7 +10,7 @@ from small import pictures, vectors
 
 import untwine as un
 from untwine import Samples
-from untwine.covariances import Comparison
+from untwine.covariances import Comparison, _by_columns, _by_rows
 from untwine.methods.contrastive_pca import ALPHAS, affinity, representatives
 from untwine.methods.generalised_contrastive_pca import contrasts
 from untwine.methods.planes import leading
@@ -226,6 +226,19 @@ def test_where_only_the_target_varies_the_largest_variance_comes_first():
     found = un.GeneralisedContrastivePCA().fit(Samples.contrast(target=x, background=y)).components_
     assert abs(found[0, 5]) > 0.95
     assert abs(found[1, 4]) > 0.95
+
+
+def test_few_wide_rows_give_what_the_covariance_of_all_columns_gives():
+    chance = np.random.default_rng(0)
+    x = chance.integers(0, 255, size=(30, 3, 8, 8), dtype=np.uint8)
+    x[:, 0] = 9  # columns that never vary
+    rows, columns = (way(x[:18], x[18:]) for way in (_by_rows, _by_columns))
+    np.testing.assert_allclose(rows.axes.T @ rows.axes, np.eye(28), atol=1e-12)
+    for name in ("A", "B"):
+        one, other = (both.axes @ getattr(both, name) @ both.axes.T for both in (rows, columns))
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    for name in ("origin", "n", "m", "target_variance", "background_variance"):
+        np.testing.assert_allclose(getattr(rows, name), getattr(columns, name), rtol=1e-12)
 
 
 def test_pictures_of_two_thousand_columns_take_seconds():
