@@ -18,6 +18,7 @@ Array = NDArray[Any]
 
 MARKERS = "osD^vPX"
 COLUMNS = 2
+FEW = 3
 
 
 class Line(NamedTuple):
@@ -89,4 +90,6 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> None:
     axes.set_ylabel(plain(panel.y), fontsize=10)
     axes.set_title(plain(panel.title, 60), fontsize=11, color=INK, loc="left")
     axes.grid(axis="y", color=RULE, linewidth=0.5, alpha=0.6)
-    axes.legend(frameon=False, fontsize=9, labelcolor=INK)
+    # A legend of many lines would lie on some of them.
+    where_to: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(panel.lines) > FEW else {}
+    axes.legend(frameon=False, fontsize=9, labelcolor=INK, **where_to)
