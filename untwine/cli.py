@@ -219,8 +219,9 @@ def demo(
 ) -> None:
     """Take digits apart: train for a minute or three, score both parts, and make a page of it.
 
-    Examples: `untwine demo` takes digits off the grass they were blended with, from two sets, digits on grass and grass alone; `untwine demo --setting classes --out runs/classes` takes which digit it is apart from its pose, knowing only
-    which pictures show the same digit, and puts digits that it never saw into each other's poses.
+    Examples: `untwine demo` takes digits off the grass they were blended with, from two sets, digits on grass and grass alone;
+    `untwine demo --setting classes --out runs/classes` takes which digit it is apart from its pose, knowing only which pictures
+    show the same digit, and puts digits that it never saw into each other's poses.
 
     Parameters
     ----------
