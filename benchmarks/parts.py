@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from benchmarks import fresh, game, independent, scores, work
+from benchmarks import codes, fresh, game, independent, scores, work
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.sides import bare, ours
@@ -152,6 +152,33 @@ def infogan(quick: bool) -> Iterator[Figure]:
     )
 
 
+def learned_codes(quick: bool) -> Iterator[Figure]:
+    """A step of LORD's stage one among many samples over one among few, and a dense Adam's update of codes over ours."""
+    few, many, steps, rounds = (FEW, 2 * FEW, 3, 1) if quick else (10_000, 1_000_000, 40, 9)
+    samples = {f"{n:,}": codes.rows_of(n) for n in (few, many)}
+    measured = interleaved({n: partial(codes.step_seconds, rows, steps) for n, rows in samples.items()}, rounds)
+    detail = {"shape": [1, 8, 8], "batch": BATCH, "n_content": codes.WIDTH, "steps": steps, "rounds": rounds}
+    each: list[Round] = [{n: 1000 * seconds for n, seconds in one.items()} for one in measured]
+    yield figure(
+        f"a step of LORD's stage one: {many:,} samples over {few:,}",
+        [one[f"{many:,}"] / one[f"{few:,}"] for one in each],
+        bound=1.1,
+        direction="at most",
+        detail={**detail, "milliseconds_per_step": medians(each)},
+    )
+    rows, steps, rounds = (FEW, 2, 1) if quick else (100_000, 5, 15)
+    tables = codes.CodeTable(rows, codes.WIDTH), torch.nn.Parameter(torch.zeros(rows, codes.WIDTH))
+    sides = {"ours": partial(codes.ours, tables[0], steps), "dense": partial(codes.dense, tables[1], steps)}
+    measured = interleaved(sides, rounds)
+    each = [{side: 1000 * seconds for side, seconds in one.items()} for one in measured]
+    yield figure(
+        f"the update of codes at {rows:,} samples: a dense Adam over ours",
+        [one["dense"] / one["ours"] for one in each],
+        bound=5.0,
+        detail={"rows": rows, "batch": BATCH, "width": codes.WIDTH, "rounds": rounds, "milliseconds": medians(each)},
+    )
+
+
 PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "loop": loop,
     "pythae": peers,
@@ -162,6 +189,7 @@ PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "growth": growth,
     "import": importing,
     "infogan": infogan,
+    "codes": learned_codes,
 }
 
 

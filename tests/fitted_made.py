@@ -36,6 +36,17 @@ class Swapped(Halves):
         return super().decode(Latents({"common": latents.salient, "salient": latents.common}))
 
 
+class ClassHalves(Halves):
+    """A fitted method that is right: the content is the upper half of a picture, the class the lower half."""
+
+    def encode(self, x):
+        right = super().encode(x)
+        return Latents({"class": right.salient, "content": right.common})
+
+    def decode(self, latents):
+        return super().decode(Latents({"common": latents.content, "salient": latents["class"]}))
+
+
 class Whole:
     """A fitted method with one block, the vector itself."""
 
@@ -76,3 +87,12 @@ def vectors(n=120, seed=0):
     truth[:n, 2] = 0
     names = ("common 0", "common 1", "salient 0")
     return Samples(truth, groups=groups, factors=truth, factor_names=names)
+
+
+def classes_in_contents(classes=5, contents=12, seed=0):
+    """Pictures of every class (lower half: four greys) in every content (upper half: four greys)."""
+    rng = np.random.default_rng(seed)
+    halves = np.repeat(rng.uniform(0, 1, (classes, 4)), contents, 0), np.tile(rng.uniform(0, 1, (contents, 4)), (classes, 1))
+    lower, upper = (np.repeat(np.repeat(half, 2, 1)[:, None, None], SIDE // 2, 2) for half in halves)
+    x = np.rint(255 * np.concatenate([upper, lower], axis=2)).astype(np.uint8)
+    return Samples(x, labels=np.repeat(np.arange(classes), contents), factors=halves[1][:, :1], factor_names=("left",))

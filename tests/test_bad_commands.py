@@ -165,6 +165,7 @@ COMMANDS = {
     "report: below a file": ("report", "run", "--out", "text.txt/page.html"),
     "demo: a full --out": ("demo", "--out", "full"),
     "demo: a negative seed": ("demo", "--out", "run", "--seed", "-2"),
+    "demo: a setting that there is not": ("demo", "--out", "run", "--setting", "factors"),
     "demo: a file as --out": ("demo", "--out", "text.txt"),
 }
 SAYS = {

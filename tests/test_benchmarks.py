@@ -9,7 +9,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are not installed with the library
 
 from benchmarks import __main__ as program
-from benchmarks import game, independent, peer, scores, sides, work
+from benchmarks import codes, game, independent, peer, scores, sides, work
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.parts import PARTS, _speed
 from benchmarks.work import Work
@@ -110,6 +110,30 @@ def test_the_straightforward_game_has_our_losses(monkeypatch):
     (first, ours), (second, _), (_, theirs), _ = seen
     assert (first, second) == ("generator", "discriminator")
     assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+def test_both_updates_of_codes_take_the_same_steps_where_a_batch_is_every_row(monkeypatch):
+    monkeypatch.setattr(codes, "BATCH", 40)
+    table = codes.CodeTable(40, codes.WIDTH)
+    plain = torch.nn.Parameter(table.weight.detach().clone())
+    before = plain.detach().clone()
+    assert codes.ours(table, 3) > 0
+    assert codes.dense(plain, 3) > 0
+    torch.testing.assert_close(table.weight.detach(), plain.detach(), rtol=1e-5, atol=1e-7)
+    assert (plain.detach() - before).abs().min() > 0
+    assert not table.taken
+
+
+def test_steps_are_timed_from_one_to_the_next_and_no_further(monkeypatch):
+    taken, step = [], codes.LORD.step
+
+    def noted(method, batch, t):
+        taken.append(len(batch.x))
+        yield from step(method, batch, t)
+
+    monkeypatch.setattr(codes.LORD, "step", noted)
+    assert codes.step_seconds(codes.rows_of(3 * codes.BATCH), 5) > 0  # five steps, so two epochs
+    assert taken == [codes.BATCH] * 5
 
 
 def test_all_networks_fit_every_side():

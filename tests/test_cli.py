@@ -96,7 +96,7 @@ def test_list_shows_what_one_can_set(capsys):
         (("traverse",), ["untwine traverse runs/x", "--steps", "--latents", "middle 98 %"]),
         (("report",), ["HTML", "no network"]),
         (("list",), ["methods", "data", "metrics", "--json"]),
-        (("demo",), ["report.html", "--out"]),
+        (("demo",), ["report.html", "--out", "--setting classes", "poses", "contrast"]),
     ],
 )
 def test_help_teaches(command, words, capsys):

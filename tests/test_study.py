@@ -542,6 +542,24 @@ def test_the_figures_of_dip_vae_are_the_papers():
     assert {row for data, row, _ in there if data == "CelebA"} >= {"PCA", "random labels", "the more frequent"}
 
 
+def test_the_figures_of_lord_are_the_papers():
+    there = {
+        (name, entry.data, entry.row, entry.column): entry.published
+        for name in ("lord_table1", "lord_table2", "lord_table3")
+        for entry in un.Study.read(ROOT / "studies" / f"{name}.toml").table("paper", results="nowhere").entries
+    }
+    assert there["lord_table1", "SmallNorb-Poses", "DrNet", "LPIPS"] == 0.152
+    assert there["lord_table1", "Cars3D", "LORD", "LPIPS"] == 0.078
+    assert there["lord_table1", "Cars3D", "LORD", "error"] is None
+    assert there["lord_table2", "SmallNorb", "Cycle-VAE", "c from y"] == 0.79
+    assert there["lord_table2", "Cars3D", "Szabo et al.", "y from c"] == 0.91
+    assert there["lord_table3", "Cars3D", "without second stage", "c from y"] == 0.5
+    variants = {cell.row: cell.params for cell in un.Study.read(ROOT / "studies" / "lord_table3.toml").cells("small")}
+    assert variants["semi-amortised with KL"]["inference"] == "semi"
+    assert variants["semi-amortised with KL"]["regularisation"] == "kl"
+    assert variants["without second stage"]["epochs_encoders"] == 0
+
+
 @pytest.mark.parametrize("size", ["small", "paper"])
 def test_the_sweep_of_dip_vae_keeps_the_papers_proportions(size):
     cells = un.Study.read(ROOT / "studies" / "dip_figure1.toml").cells(size)

@@ -210,11 +210,23 @@ def report(runs: Path, *, out: Path | None = None) -> None:
 
 
 @app.command
-def demo(*, out: Path = Path("runs/demo"), seed: int = 0, quiet: bool = False) -> None:
-    """Take digits off grass: train for a minute or two, score both parts, and make a page of it.
+def demo(
+    *,
+    setting: Literal["contrast", "classes"] = "contrast",
+    out: Path = Path("runs/demo"),
+    seed: int = 0,
+    quiet: bool = False,
+) -> None:
+    """Take digits apart: train for a minute or three, score both parts, and make a page of it.
+
+    Examples: `untwine demo` takes digits off the grass they were blended with, from two sets, digits on grass and grass alone;
+    `untwine demo --setting classes --out runs/classes` takes which digit it is apart from its pose, knowing only which pictures
+    show the same digit, and puts digits that it never saw into each other's poses.
 
     Parameters
     ----------
+    setting
+        What is known: `contrast`, which of two sets a picture is of; `classes`, which class it is of.
     out
         The run folder, which is made anew; the page is report.html in it.
     seed
@@ -224,7 +236,7 @@ def demo(*, out: Path = Path("runs/demo"), seed: int = 0, quiet: bool = False) -
     """
     from untwine.demo import demo as show
 
-    show(out, seed=seed, progress=not quiet)
+    show(out, setting=setting, seed=seed, progress=not quiet)
 
 
 def show_scores(scores: Mapping[str, Any]) -> None:

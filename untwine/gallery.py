@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from untwine import files
+from untwine.class_gallery import nearest_pictures, switched
 from untwine.encoded import Fitted
 from untwine.latents import Latents
 from untwine.metrics import information_matrix, tsne
@@ -35,10 +36,12 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
     of `swap_common[i]`, column j the salient part of `swap_salient[j]`) and `interpolation` (bilinear between four salient
     codes, with the common code of the first, at [0, 0]) and `background_with_salient` (background i with the salient part of
     target i); where the method draws codes, `made` (every row has one common part, first without a salient part and then with
-    several). For every block the t-SNE `plane_<block>` of targets and background together, with `plane_labels` (-1 unknown),
-    `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and deviation of each latent over the targets;
-    `told_<block>`, the share that each latent tells of each of `factor_names`; and of pictures `walk_<block>`, what is decoded
-    while single latents move, with `walk_latents_<block>`, `walk_values_<block>` and `walk_change_<block>`.
+    several). For pictures taken apart into class and content `switch_grid` (row i has the class of `switch_sources[i]`, column
+    j the content of `switch_sources[j]`), and `near_sources` with `near_class` and `near_content`, the pictures nearest to
+    each in either space. For every block the t-SNE `plane_<block>` of targets and background together, with `plane_labels` (-1
+    unknown), `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and deviation of each latent over the
+    targets; `told_<block>`, the share that each latent tells of each of `factor_names`; and of pictures `walk_<block>`, what is
+    decoded while single latents move, with `walk_latents_<block>`, `walk_values_<block>` and `walk_change_<block>`.
     """
     rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
     order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
@@ -53,8 +56,13 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
         mine, theirs = (np.arange(len(y)), np.arange(len(y)) % len(x))
         arrays["background_with_salient"] = method.decode(method.encode(y).take(mine).swap(z.take(theirs), "salient"))
         arrays |= _made(method, z.neutral, seed)
+    by_class = samples.is_image and {"class", "content"} <= set(z)
+    if by_class:
+        arrays |= switched(method, samples.x, order)
     some = np.sort(order[:CODES] if len(order) else others[:CODES])
     latents = method.encode(samples.x[some])
+    if by_class:
+        arrays |= nearest_pictures(latents, samples.x, some, order)
     if samples.is_image:
         walks = _walks(method, latents)
         arrays = {name: _bytes(array) for name, array in arrays.items()}

@@ -137,7 +137,7 @@ def _swap(data: Encoded) -> Iterator[Measured]:
 
 
 def _reading(data: Encoded) -> Iterator[Measured]:
-    """Accuracy of a small network that reads class and content from each part, and chance (on request)."""
+    """Accuracy of a small network that reads class and content from each part, and chance."""
     rows, contents = data.contents()
     codes = data.latents.take(rows)
     yield from contrast_blocks.read("class", codes, data.labels_of(rows), blocks.WITHOUT_CLASS)
@@ -145,7 +145,7 @@ def _reading(data: Encoded) -> Iterator[Measured]:
 
 
 def _transfer(data: Encoded) -> Iterator[Measured]:
-    """Mean absolute error of rows that got another's content, against the true row, and that of doing nothing (on request)."""
+    """Mean absolute error of rows that got another's content, against the true row, and that of doing nothing."""
     rows, contents = data.contents()
     i, j, truth = (rows[part] for part in transfer_pairs(data.labels_of(rows), contents))
     moved = data.method.decode(data.latents.take(i).swap(data.latents.take(j), "content"))
@@ -216,6 +216,8 @@ BY_DEFAULT: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "leakage": _leakage,
     "groups": _groups,
     "w2": _w2,
+    "reading": _reading,
+    "transfer": _transfer,
     "reconstruction": _reconstruction,
 }
 METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
@@ -224,8 +226,6 @@ METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "per_class": _per_class,
     "per_factor": _per_factor,
     "swap": _swap,
-    "reading": _reading,
-    "transfer": _transfer,
     "sap": _sap,
     "mig": _mig,
     "dci": _dci,

@@ -113,3 +113,17 @@ def test_missing_files_and_bad_options_get_their_sentence(tmp_path):
     path.unlink()
     with pytest.raises(ValueError, match=r"smallnorb, but smallnorb-.*training-info.mat \(or .gz\) is not there"):
         load("smallnorb", folder=tmp_path)
+
+
+@pytest.mark.parametrize(("content", "held_out", "classes"), [("azimuth", "instances", 120), ("pose", "pictures", 40)])
+def test_a_class_is_what_the_content_leaves(folder, content, held_out, classes):
+    splits = load("smallnorb", folder=folder, size=16, content=content, held_out=held_out)
+    columns = [0, 1, 2, 4] if content == "azimuth" else [0, 1, 4]
+    factors, labels = (np.concatenate([getattr(part, name) for part in splits]) for name in ("factors", "labels"))
+    assert len(np.unique(labels)) == classes == len(splits.train.label_names)
+    pairs = np.unique(np.c_[labels, factors[:, columns]], axis=0)
+    assert len(pairs) == classes  # one combination a class, and one class a combination
+    assert bool(set(splits.train.labels) & set(splits.test.labels)) == (held_out == "pictures")
+    assert splits.train.label_names[0].startswith("category 0, instance 0, ")
+    with pytest.raises(ValueError, match="content expected 'azimuth', 'pose' or nothing, but got 'light'"):
+        load("smallnorb", folder=folder, content="light")

@@ -63,7 +63,7 @@ def grid(name: str, **options: Any) -> FactorGrid:
     Parameters
     ----------
     name
-        "cars3d", "chairs3d", "dsprites", "dsprites_redrawn", "mpi3d", "posed_digits", "shapes3d" or "smallnorb".
+        "cars3d", "chairs3d", "coil20", "dsprites", "dsprites_redrawn", "mpi3d", "posed_digits", "shapes3d" or "smallnorb".
     **options
         What the data set lets one choose: `size` and, where it reads files, `folder`.
 

@@ -43,6 +43,8 @@ class Faces:
         CelebA's own part for each face (0 training, 1 validation, 2 test), where its file is there.
     open
         From a face's row to its file: an open file or a path, and what to call it.
+    names
+        What CelebA calls each file.
     """
 
     source: Path
@@ -50,6 +52,7 @@ class Faces:
     attribute_names: tuple[str, ...]
     partition: Array | None
     open: Callable[[int], tuple[Any, str]]
+    names: tuple[str, ...]
 
     def has(self, attribute: str) -> Array:
         """Return which faces have an attribute (n,), bool."""
@@ -99,6 +102,21 @@ def read_celeba(folder: str | Path | None) -> Faces:
     )
 
 
+def read_column(faces: Faces, name: str) -> tuple[tuple[str, ...], Array] | None:
+    """Read one more list of CelebA's, `identity_CelebA` for instance: names of columns, and numbers (n, k), NaN where unknown.
+
+    None where the list is not there.
+    """
+    root = faces.source.parent.parent if faces.source.parent.name == "Anno" else faces.source.parent
+    path = _first(root, f"{name}.txt", f"{name}.csv", below="Anno")
+    if path is None:
+        return None
+    header, listed, values = _read_list(path, width=1 if name.startswith("identity") else None)
+    numbers = dict(zip(listed, values.tolist(), strict=True))
+    unknown = [np.nan] * values.shape[1]
+    return header, np.array([numbers.get(file, unknown) for file in faces.names], dtype=np.float64)
+
+
 def _read_folder(root: Path, table: Path) -> Faces:
     pictures = next((p for p in (root / "img_align_celeba", root / "Img" / "img_align_celeba") if p.is_dir()), None)
     if pictures is None:
@@ -112,7 +130,9 @@ def _read_folder(root: Path, table: Path) -> Faces:
         _, listed, column = _read_list(partition, width=1)
         known = dict(zip(listed, column[:, 0].tolist(), strict=True))
         parts = np.array([known.get(name, 0) for name in names])
-    return Faces(table, values > 0, header, parts, lambda row: (pictures / names[row], str(pictures / names[row])))
+    return Faces(
+        table, values > 0, header, parts, lambda row: (pictures / names[row], str(pictures / names[row])), tuple(names)
+    )
 
 
 def _read_list(path: Path, width: int | None = None) -> tuple[tuple[str, ...], list[str], Array]:
@@ -163,7 +183,7 @@ def _read_packed(path: Path) -> Faces:
     def open_one(row: int) -> tuple[Any, str]:
         return io.BytesIO(jpeg[offsets[row] : offsets[row + 1]].tobytes()), f"{names[row]} in {path}"
 
-    return Faces(path, attributes > 0, tuple(map(str, header)), None, open_one)
+    return Faces(path, attributes > 0, tuple(map(str, header)), None, open_one, tuple(map(str, names)))
 
 
 def _first(root: Path, *names: str, below: str) -> Path | None:

@@ -9,16 +9,21 @@ from untwine.data.brats import brats
 from untwine.data.cars3d import cars3d, cars3d_grid
 from untwine.data.celeba import celeba
 from untwine.data.celeba_accessories import celeba_accessories
+from untwine.data.celeba_identity import celeba_identity
 from untwine.data.chairs3d import chairs3d, chairs3d_grid
 from untwine.data.cifar_mnist import cifar_mnist
+from untwine.data.coil20 import coil20, coil20_grid
 from untwine.data.digit_style import digit_style
 from untwine.data.dsprites import dsprites, dsprites_grid, dsprites_redrawn, dsprites_redrawn_grid
 from untwine.data.dsprites_mnist import dsprites_mnist
+from untwine.data.edges2shoes import edges2shoes
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.grassy_digits import grassy_digits
 from untwine.data.grassy_mnist import grassy_mnist, grassy_mnist_nonlinear
+from untwine.data.kth import kth
 from untwine.data.mpi3d import mpi3d, mpi3d_grid
 from untwine.data.posed_digits import posed_digits, posed_digits_grid
+from untwine.data.rafd import rafd
 from untwine.data.shapes3d import shapes3d, shapes3d_grid
 from untwine.data.smallnorb import smallnorb, smallnorb_grid
 from untwine.data.splits import Splits
@@ -30,17 +35,22 @@ DATA: dict[str, Callable[..., Splits]] = {
     "cars3d": cars3d,
     "celeba": celeba,
     "celeba_accessories": celeba_accessories,
+    "celeba_identity": celeba_identity,
     "chairs3d": chairs3d,
     "cifar_mnist": cifar_mnist,
+    "coil20": coil20,
     "digit_style": digit_style,
     "dsprites": dsprites,
     "dsprites_mnist": dsprites_mnist,
     "dsprites_redrawn": dsprites_redrawn,
+    "edges2shoes": edges2shoes,
     "grassy_digits": grassy_digits,
     "grassy_mnist": grassy_mnist,
     "grassy_mnist_nonlinear": grassy_mnist_nonlinear,
+    "kth": kth,
     "mpi3d": mpi3d,
     "posed_digits": posed_digits,
+    "rafd": rafd,
     "shapes3d": shapes3d,
     "smallnorb": smallnorb,
     "toy_contrast": toy_contrast,
@@ -48,6 +58,7 @@ DATA: dict[str, Callable[..., Splits]] = {
 GRIDS: dict[str, Callable[..., FactorGrid]] = {
     "cars3d": cars3d_grid,
     "chairs3d": chairs3d_grid,
+    "coil20": coil20_grid,
     "dsprites": dsprites_grid,
     "dsprites_redrawn": dsprites_redrawn_grid,
     "mpi3d": mpi3d_grid,

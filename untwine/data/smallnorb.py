@@ -10,6 +10,7 @@ import gzip
 import math
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,17 @@ PARTS = ("5x46789x9x18x6x2x96x96-training", "5x01235x9x18x6x2x96x96-testing")
 TYPES: dict[int, np.dtype[Any]] = {0x1E3D4C55: np.dtype("u1"), 0x1E3D4C54: np.dtype("<i4")}
 
 
+CONTENTS = {"": (), "azimuth": ("azimuth",), "pose": ("azimuth", "elevation")}
+
+
 def smallnorb(
-    *, held_out: str = "instances", n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None
+    *,
+    held_out: str = "instances",
+    content: str = "",
+    n_test: int | None = None,
+    size: int = 64,
+    seed: int = 0,
+    folder: str | Path | None = None,
 ) -> Splits:
     """SmallNORB, fifty toys of five kinds with their pose and light; needs its files.
 
@@ -40,7 +50,8 @@ def smallnorb(
 
     Source: `smallnorb/smallnorb-5x46789x9x18x6x2x96x96-training-dat.mat`, `-cat.mat`, `-info.mat` and the three of
     5x01235x9x18x6x2x96x96-testing, plain or gzipped, of cs.nyu.edu/~ylclab/data/norb-v1.0-small (Y. LeCun, F. J. Huang, L.
-    Bottou, 2004; for research only). Checksum: none, as the files were not at hand. Group: none. Label: the category. Factors:
+    Bottou, 2004; for research only). Checksum: none, as the files were not at hand. Group: none. Label: the category, or as
+    `content` says. Factors:
     `category`, `instance`, `elevation` (30 to 70 degrees), `azimuth` (0 to 340 degrees) and `lighting`.
 
     Parameters
@@ -48,6 +59,10 @@ def smallnorb(
     held_out
         What is held out for testing: the "instances" of the files' own testing part (0, 1, 2, 3 and 5), or "pictures" at
         random.
+    content
+        What differs within a class, for methods of class and content: "azimuth" makes a class of each toy at each elevation in
+        each light (the paper's SmallNorb), "pose" of each toy in each light (SmallNorb-Poses, with held_out="pictures").
+        Without it a class is a category.
     n_test
         How many pictures are held out at random: a tenth where not given.
     size
@@ -63,11 +78,27 @@ def smallnorb(
         raise ValueError(
             f"n_test goes with held_out='pictures', but got {n_test!r} with held_out='instances'; drop one of them."
         )
+    if content not in CONTENTS:
+        raise ValueError(f"content expected 'azimuth', 'pose' or nothing, but got {content!r}.")
     seed = whole("seed", seed, 0)
     grid, testing = _read(size, folder)
     if held_out == "instances":
-        return grid.apart("instance", testing)
-    return grid.split(None, max(1, len(grid) // 10) if n_test is None else n_test, seed)
+        splits = grid.apart("instance", testing)
+    else:
+        splits = grid.split(None, max(1, len(grid) // 10) if n_test is None else n_test, seed)
+    return _by_content(splits, CONTENTS[content]) if content else splits
+
+
+def _by_content(splits: Splits, content: tuple[str, ...]) -> Splits:
+    """Make a class of each combination of all other factors."""
+    columns = [j for j, name in enumerate(NAMES) if name not in content]
+    values, numbers = np.unique(
+        np.concatenate([np.asarray(part.factors)[:, columns] for part in splits]), axis=0, return_inverse=True
+    )
+    names = tuple(", ".join(f"{NAMES[j]} {value:g}" for j, value in zip(columns, row, strict=True)) for row in values)
+    labels = np.split(numbers.reshape(-1), [len(splits.train)])
+    train, test = (replace(part, labels=own, label_names=names) for part, own in zip(splits, labels, strict=True))
+    return Splits(train, test)
 
 
 def smallnorb_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from untwine.plots.bars import scores_bars
 from untwine.plots.curves import curves, terms
 from untwine.plots.latents import factor_matrix, latent_spread
+from untwine.plots.neighbours import neighbours
 from untwine.plots.pictures import interpolation, picture_rows, strips, swap_grid
 from untwine.plots.planes import plane
 from untwine.plots.profiles import profiles
@@ -18,6 +19,7 @@ __all__ = [
     "factor_matrix",
     "interpolation",
     "latent_spread",
+    "neighbours",
     "picture_rows",
     "plane",
     "profiles",

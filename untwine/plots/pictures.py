@@ -116,6 +116,11 @@ def strips(
     if len({len(cells) for _, cells in blocks}) > 1:
         counts = ", ".join(str(len(cells)) for _, cells in blocks)
         raise ValueError(f"strips expected one picture at the side for each row of the grid, but got {counts} rows.")
+    return panels(blocks)
+
+
+def panels(blocks: Sequence[tuple[str, Array]]) -> Figure:
+    """Draw grids of equally many rows side by side, each below its title, with a line between them."""
     # A cell is about as wide as nine letters of a title.
     wide = [max(cells.shape[1] * (1 + GAP) - GAP, len(plain(title, 60)) / 9) for title, cells in blocks]
     top, apart = 0.4 if any(title for title, _ in blocks) else 0.0, 0.22

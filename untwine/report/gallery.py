@@ -97,10 +97,13 @@ def planes(run: Run) -> Markup:
     figures = [figure for one in (run, *run.baselines) for figure in _planes(one, "" if one is run else f"{one.path.name}: ")]
     if not figures:
         return missing(run, "the codes in a plane")
+    apart, mixed, also = ("salient", "common", ", and so are target and background")
+    if "content" in run.blocks:
+        apart, mixed, also = ("class", "content", "")
     text = (
         "Each point is a sample, placed by t-SNE of its codes; the background is grey. A class's name stands where the class "
-        "sits together. In a salient part that works the classes stand apart; in a common part that works they are mixed, and "
-        "so are target and background."
+        f"sits together. In a {apart} part that works the classes stand apart; in a {mixed} part that works they are "
+        f"mixed{also}."
     )
     return join(tag("p", text, class_="note"), tag("div", *figures, class_="pair"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from untwine.report import gallery, latents, record
+from untwine.report import classes, gallery, latents, record
 from untwine.report.advice import advice
 from untwine.report.contrast import contrast
 from untwine.report.markup import Markup, join, tag
@@ -13,11 +13,14 @@ from untwine.report.verdict import verdict
 
 SECTIONS = {
     "Scores": record.scores,
+    "What can be read from each part": classes.readings,
+    "Every class with every content": classes.switches,
     "Each part alone": gallery.alone,
     "Originals and reconstructions": gallery.reconstructions,
     "Swaps": gallery.swaps,
     "Taken out and put in": gallery.exchanged,
     "Between four salient parts": gallery.interpolation,
+    "Nearest in each space": classes.neighbours,
     "What each latent changes": latents.walks,
     "What each latent tells": latents.told,
     "Made from drawn codes": gallery.made,

@@ -26,6 +26,12 @@ MEANINGS = {
     "leakage": "How much of what the other part should hold can be read here? 0 is nothing, 1 is as much as there.",
     "leakage_group": "The same for telling target from background.",
     "group_silhouette": "Do target and background stand apart? 1 is apart, 0 is in one place.",
+    "class_read": "Can a small network tell the class from this part alone? Accuracy on held-out codes.",
+    "content_read": "The same for the content: which combination of the true factors that vary within a class.",
+    "class_chance": "What guessing the most frequent class gives.",
+    "content_chance": "What guessing the most frequent content gives.",
+    "transfer": "How far is a sample that got another's content from the true one? Mean absolute error.",
+    "transfer_unmoved": "The same error for samples left as they are: the score of doing nothing.",
     "reconstruction": "How much is lost when a sample is encoded and decoded? Mean squared error per pixel or feature.",
 }
 

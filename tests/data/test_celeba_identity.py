@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from celeba_made import make_folder, make_packed
+from test_celeba import rows_of
+
+from untwine.data import load
+
+N = 60
+PEOPLE = 100 + np.arange(N) % 12  # five faces of each of twelve people
+
+
+def make_lists(root, landmarks=False, missing=()):
+    names = [f"{row + 1:06d}.jpg" for row in range(N)]
+    lines = [f"{name} {person}" for name, person in zip(names, PEOPLE, strict=True) if name not in missing]
+    (root / "identity_CelebA.txt").write_text("\n".join(lines) + "\n")
+    if landmarks:
+        lines = [str(N), "lefteye_x lefteye_y ", *(f"{name}  {row}   {2 * row}" for row, name in enumerate(names))]
+        (root / "list_landmarks_align_celeba.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("form", ["folder", "packed"])
+def test_whole_people_are_held_out_and_every_face_is_its_person_s(tmp_path, form):
+    if form == "folder":
+        make_folder(tmp_path, N)
+    else:
+        make_packed(tmp_path / "celeba_some.npz", N)
+    make_lists(tmp_path)
+    train, test = load("celeba_identity", folder=tmp_path, n_test=3, size=32)
+    assert (len(train), len(test)) == (45, 15)
+    assert train.label_names == test.label_names
+    assert len(train.label_names) == 12
+    for part in (train, test):
+        named = np.array([int(part.label_names[label]) for label in part.labels])
+        np.testing.assert_array_equal(named, PEOPLE[rows_of(part.x)])
+        assert part.factors is None
+    assert set(train.labels) == set(range(9))
+    assert set(test.labels) == {9, 10, 11}
+    few = load("celeba_identity", folder=tmp_path, n_test=3, n_train=2, size=32)
+    assert (len(few.train), len(few.test)) == (10, 15)
+
+
+def test_landmarks_are_factors_where_they_are_there(tmp_path):
+    make_folder(tmp_path, N)
+    make_lists(tmp_path, landmarks=True)
+    train, _ = load("celeba_identity", folder=tmp_path, n_test=3, size=32)
+    assert train.factor_names == ("lefteye_x", "lefteye_y")
+    rows = rows_of(train.x)
+    np.testing.assert_array_equal(train.factors, np.c_[rows, 2 * rows])
+
+
+def test_faces_of_nobody_and_people_with_few_faces_are_left_out(tmp_path):
+    make_folder(tmp_path, N)
+    make_lists(tmp_path, missing=("000001.jpg", "000013.jpg"))  # two of the five faces of person 100
+    train, test = load("celeba_identity", folder=tmp_path, n_test=1, least=4, size=32)
+    assert len(train) + len(test) == 55
+    assert "100" not in train.label_names
+    whole = load("celeba_identity", folder=tmp_path, n_test=1, size=32)
+    assert len(whole.train) + len(whole.test) == 58
+
+
+def test_what_is_missing_is_said(tmp_path):
+    make_folder(tmp_path, N)
+    with pytest.raises(ValueError, match=r"identities were expected beside .* as identity_CelebA.txt"):
+        load("celeba_identity", folder=tmp_path)
+    make_lists(tmp_path)
+    with pytest.raises(ValueError, match="n_test expected fewer than the 12 people with at least 1 faces"):
+        load("celeba_identity", folder=tmp_path)

@@ -1,0 +1,96 @@
+"""KTH, RaFD and Edges2Shoes: what a file's name and place say of it."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from untwine.data import load
+
+
+def save(path, *greys, size=(160, 120)):
+    """Write a picture of some greys side by side."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    width, height = size
+    bands = [np.full((height, width // len(greys), 3), grey, np.uint8) for grey in greys]
+    Image.fromarray(np.concatenate(bands, axis=1)).save(path)
+
+
+@pytest.fixture
+def videos(tmp_path):
+    for person in (1, 2, 13):
+        for action, name in ((0, "boxing"), (5, "walking")):
+            video = tmp_path / "kth" / name / f"person{person:02d}_{name}_d{1 + person % 4}_uncomp"
+            for frame in range(10):
+                save(video / f"image-{frame:03d}.png", 10 * person + 4 * action + frame)
+    return tmp_path
+
+
+def test_kth_holds_out_frames_of_everybody(videos):
+    train, test = load("kth", folder=videos, size=16)
+    assert (len(train), len(test)) == (54, 6)
+    assert train.x.shape == (54, 1, 16, 16)
+    assert train.label_names == ("person 1", "person 2", "person 13")
+    rows = [tuple(row) for part in (train, test) for row in np.c_[part.labels, part.factors]]
+    assert len(set(rows)) == 60
+    for part in (train, test):
+        person = np.array([1, 2, 13])[part.labels]
+        action, setting, frame = part.factors.T
+        np.testing.assert_array_equal(part.x[:, 0, 8, 8], 10 * person + 4 * action + frame)
+        np.testing.assert_array_equal(setting, 1 + person % 4)
+    assert len(load("kth", folder=videos, size=16, every=3).train) == 22  # frames 0, 3, 6 and 9 of six videos, less 2
+
+
+def test_kth_without_frames_says_what_was_expected(tmp_path):
+    (tmp_path / "kth" / "person01_boxing_d1").mkdir(parents=True)
+    with pytest.raises(ValueError, match=r"folders like person01_boxing_d1 .* but 1 such folders hold 0 pictures"):
+        load("kth", folder=tmp_path)
+
+
+def test_rafd_reads_the_expression_and_the_content_from_the_name(tmp_path):
+    place, made = tmp_path / "rafd", {}
+    for angle in (0, 45, 90, 135, 180):
+        for person in (1, 23):
+            for expression in ("angry", "happy", "surprised"):
+                for gaze in ("left", "frontal", "right"):
+                    grey = 5 + len(made)
+                    save(place / f"Rafd{angle:03d}_{person:02d}_Caucasian_male_{expression}_{gaze}.png", grey, size=(68, 102))
+                    made[person, angle, ("left", "frontal", "right").index(gaze), expression] = grey
+    (place / "readme.txt").write_text("not a picture")
+    train, test = load("rafd", folder=tmp_path, size=32)
+    assert (len(train), len(test)) == (49, 5)  # full profiles are left out
+    for part in (train, test):
+        for x, label, factors in zip(part.x, part.labels, part.factors, strict=True):
+            assert x[0, 16, 16] == made[(*factors.astype(int), part.label_names[label])]
+    assert len(train.label_names) == 8
+    for path in place.glob("*.png"):
+        path.unlink()
+    with pytest.raises(ValueError, match=r"files like Rafd090_01_Caucasian_female_happy_frontal.jpg .* there are 0"):
+        load("rafd", folder=tmp_path)
+
+
+def test_edges_and_shoes_of_a_pair_share_their_number(tmp_path):
+    for part, greys in (("train", range(7)), ("val", range(7, 10))):
+        for grey in greys:
+            save(tmp_path / "edges2shoes" / part / f"{grey:02d}_AB.png", 10 * grey, 100 + 10 * grey, size=(128, 64))
+    train, test = load("edges2shoes", folder=tmp_path, size=16)
+    assert (len(train), len(test)) == (14, 6)
+    for data in (train, test):
+        assert data.label_names == ("edges", "shoes")
+        np.testing.assert_array_equal(data.x[:, 0].min((1, 2)), 100 * data.labels + 10 * data.factors[:, 0])
+        np.testing.assert_array_equal(data.x[:, 0].max((1, 2)), 100 * data.labels + 10 * data.factors[:, 0])
+    few = load("edges2shoes", folder=tmp_path, size=16, n_train=2, n_test=1)
+    assert (len(few.train), len(few.test)) == (4, 2)
+    assert set(few.train.factors[:, 0]) <= set(range(7))
+    for path in (tmp_path / "edges2shoes" / "val").iterdir():
+        path.unlink()
+    with pytest.raises(ValueError, match=r"as train/ and val/ with a picture for each pair, but they hold 7 and 0"):
+        load("edges2shoes", folder=tmp_path)
+
+
+def test_a_damaged_picture_gets_its_sentence(tmp_path):
+    path = tmp_path / "edges2shoes" / "train" / "a.jpg"
+    save(path, 1, 2)
+    save(tmp_path / "edges2shoes" / "val" / "a.jpg", 1, 2)
+    path.write_bytes(b"nothing")
+    with pytest.raises(ValueError, match=r"a.jpg expected a picture, but it cannot be read .*; replace it"):
+        load("edges2shoes", folder=tmp_path)

@@ -1,0 +1,38 @@
+"""Which pictures are nearest to a picture in each part's space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from untwine.plots.pictures import panels, shown_pictures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def neighbours(pictures: ArrayLike, near: Mapping[str, ArrayLike]) -> Figure:
+    """Draw pictures, and beside each those nearest to it in the space of each part, the nearest first.
+
+    Where class and content came apart, neighbours by class are the same thing otherwise, and neighbours by content other things
+    alike.
+
+    Parameters
+    ----------
+    pictures
+        Pictures (k, C, H, W), one a row.
+    near
+        For each part its name and the nearest pictures (k, l, C, H, W).
+    """
+    if not near:
+        raise ValueError("neighbours expected the nearest pictures of at least one part, but got none.")
+    sources = np.asarray(pictures)
+    blocks = [("picture", shown_pictures("pictures", sources[:, None] if sources.ndim == 4 else sources, axes=5))]
+    blocks += [(f"nearest by {part}", shown_pictures(part, cells, axes=5)) for part, cells in near.items()]
+    for part, cells in blocks[1:]:
+        if len(cells) != len(sources):
+            raise ValueError(f"neighbours expected a row for each of {len(sources)} pictures {part}, but got {len(cells)}.")
+    return panels(blocks)
