@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from untwine.methods import (
         DIPVAE,
         LORD,
+        MLVAE,
         PCA,
         VAE,
         BetaTCVAE,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DIPVAE",
     "LORD",
+    "MLVAE",
     "PCA",
     "VAE",
     "BetaTCVAE",

@@ -24,6 +24,7 @@ from untwine.methods.generalised_contrastive_pca import GeneralisedContrastivePC
 from untwine.methods.infogan import InfoGAN
 from untwine.methods.lord import LORD
 from untwine.methods.mixing_ae import MixingAE
+from untwine.methods.mlvae import MLVAE
 from untwine.methods.mm_cvae import MMcVAE
 from untwine.methods.pca import PCA
 from untwine.methods.principled_vae import PrincipledVAE
@@ -39,6 +40,7 @@ __all__ = [
     "DIPVAE",
     "LORD",
     "METHODS",
+    "MLVAE",
     "PCA",
     "VAE",
     "BetaTCVAE",
@@ -77,6 +79,7 @@ METHODS: Mapping[str, type[Method]] = {
         GeneralisedContrastivePCA,
         ProbabilisticContrastivePCA,
         LORD,
+        MLVAE,
         DrNet,
         CycleVAE,
         MixingAE,
