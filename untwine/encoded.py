@@ -33,6 +33,7 @@ NEEDS = {
     "realism": ("pictures", "prior"),
     "swap": ("two parts", "labels"),
     **dict.fromkeys(("reading", "transfer"), ("class", "contents")),
+    "transfer_lpips": ("class", "contents", "pictures"),
     "leakage": ("two parts", "leaks"),
     "groups": ("groups",),
     "w2": ("common", "groups"),

@@ -23,6 +23,7 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from untwine import likeness
 from untwine.batches import Batch
 from untwine.entry import Needs
 from untwine.method import Trained
@@ -44,12 +45,16 @@ class MLVAE(Trained):
         How many rows of one class share a code in a step.
     scale
         The deviation of the Gaussian likelihood; pictures are in [0, 1], vectors standardised.
+    loss
+        `l2` is that likelihood, `l1` a Laplace of the same scale; `vgg16` or `squeezenet` put the features of that
+        network, whose weights must be there, in place of its absolute errors.
     """
 
     n_class: int = 16
     n_content: int = 16
     together: int = 4
     scale: float = 0.16
+    loss: str = "l2"
     name: ClassVar[str] = "mlvae"
     needs: ClassVar[Needs] = "labels"
 
@@ -67,6 +72,7 @@ class MLVAE(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and an encoder for each part, with log-variances."""
         refuse_unknown(own)
+        likeness.check_loss(self.loss, shape)
         nets = nn.ModuleDict({"generator": generator(self, shape, own)})
         for part, width in self.blocks.items():
             nets[f"{part}_encoder"] = encoder(part, 2 * width, self, shape, own)
@@ -74,6 +80,7 @@ class MLVAE(Trained):
 
     def stages(self) -> Iterator[Stage]:
         """Train all of it together, on sets of rows of one class."""
+        likeness.open_loss(self.loss)
         players = {"vae": Player([self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")], self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes", together=self.together)
 
@@ -86,11 +93,19 @@ class MLVAE(Trained):
         s = shared.repeat(self.together, 1)
         c = gaussian.sample(c_mu, c_logvar, batch.noise(self.n_content))
         terms = {
-            "reconstruction": likelihood.gaussian(batch.x, self.nets_["generator"](s, c), self.scale),
+            "reconstruction": self._unlikely(batch.x, self.nets_["generator"](s, c)),
             "kl_class": gaussian.kl(mu, logvar) / self.together,
             "kl_content": gaussian.kl(c_mu, c_logvar),
         }
         yield "vae", terms
+
+    def _unlikely(self, x: Tensor, mean: Tensor) -> Tensor:
+        """Return -log p(x|s, c); features stand in place of the absolute errors of a Laplace likelihood."""
+        if self.loss == "l2":
+            return likelihood.gaussian(x, mean, self.scale)
+        if self.loss == "l1":
+            return likelihood.laplace(x, mean, self.scale)
+        return likeness.mean(self.loss, mean, x) * x[0].numel() / self.scale
 
     def _infer(self, x: Tensor, part: str) -> tuple[Tensor, Tensor]:
         mu, logvar = self.nets_[f"{part}_encoder"](x).to(x.dtype).chunk(2, 1)

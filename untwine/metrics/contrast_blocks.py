@@ -63,9 +63,9 @@ def read(what: str, blocks: Blocks, truth: Array, without: tuple[str, ...]) -> I
         yield Measured(f"{what}_read.{block}", found.accuracy, _over(found.accuracy, found.parts), found.n, direction)
 
 
-def moved(errors: Array, unmoved: Array) -> Iterator[Measured]:
+def moved(errors: Array, unmoved: Array, kind: str = "") -> Iterator[Measured]:
     """Yield the error of moved contents and that of rows left as they are, with intervals over rows."""
-    for name, some, direction in (("transfer", errors, "lower"), ("transfer_unmoved", unmoved, "info")):
+    for name, some, direction in ((f"transfer{kind}", errors, "lower"), (f"transfer{kind}_unmoved", unmoved, "info")):
         value = float(some.mean())
         interval = over_folds(value, np.resize(some, max(2, len(some))).tolist(), (0, np.inf))
         yield Measured(f"{name}.x", value, interval, len(some), direction)
