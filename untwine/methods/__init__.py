@@ -31,6 +31,7 @@ from untwine.methods.principled_vae import PrincipledVAE
 from untwine.methods.probabilistic_contrastive_pca import ProbabilisticContrastivePCA
 from untwine.methods.rb_vae import RbVAE
 from untwine.methods.sep_vae import SepVAE
+from untwine.methods.stargan import StarGAN
 from untwine.methods.symmetric_rb_vae import SymmetricRbVAE
 from untwine.methods.symmetric_vae import SymmetricVAE
 from untwine.methods.vae import VAE
@@ -59,6 +60,7 @@ __all__ = [
     "ProbabilisticContrastivePCA",
     "RbVAE",
     "SepVAE",
+    "StarGAN",
     "SymmetricRbVAE",
     "SymmetricVAE",
     "find_method",
@@ -83,6 +85,7 @@ METHODS: Mapping[str, type[Method]] = {
         DrNet,
         CycleVAE,
         MixingAE,
+        StarGAN,
         VAE,
         BetaVAE,
         DIPVAE,
