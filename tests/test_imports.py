@@ -66,6 +66,7 @@ BELOW = {
         "likeness",
     ),
     "metrics": ("latents",),
+    "styles": ("samples", "networks", "weights", "metrics"),
     "plots": ("latents", "metrics"),
     "diagnosis": ("samples", "latents", "contrast", "files"),
     "encoded": ("samples", "latents", "metrics"),
@@ -97,6 +98,7 @@ BELOW = {
     "cli_tasks": ("data", "plots", "arguments", "tasks", "cli_rows"),
     "cli_traverse": ("data", "plots", "arguments", "tasks", "cli_rows", "cli_tasks"),
     "cli_study": ("plots", "study"),
+    "cli_styles": ("files", "data", "metrics", "plots", "gallery", "styles", "arguments", "tasks", "cli_rows", "cli_tasks"),
     "cli_weights": ("weights", "cli_rows"),
     "cli": (
         "arguments",
@@ -116,6 +118,7 @@ BELOW = {
         "cli_tasks",
         "cli_traverse",
         "cli_study",
+        "cli_styles",
         "cli_weights",
         "gallery",
     ),
