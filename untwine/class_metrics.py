@@ -30,6 +30,12 @@ def moved(data: Encoded) -> Iterator[Measured]:
     yield from contrast_blocks.moved(transfer_errors(made, x[truth]), transfer_errors(x[i], x[truth]))
 
 
+def placed(data: Encoded) -> Iterator[Measured]:
+    """Distance of landmarks that a linear regression predicts to the true ones, and that of a constant (on request)."""
+    rows, points = data.landmarks()
+    yield from contrast_blocks.placed(data.latents.take(rows), points)
+
+
 def moved_by_lpips(data: Encoded) -> Iterator[Measured]:
     """LPIPS distance of pictures that got another's content to the true ones, and that of doing nothing (on request)."""
     rows, contents = data.contents()

@@ -210,6 +210,7 @@ METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "reading": class_metrics.read,
     "transfer": class_metrics.moved,
     "transfer_lpips": class_metrics.moved_by_lpips,
+    "landmarks": class_metrics.placed,
     "sap": _sap,
     "mig": _mig,
     "dci": _dci,
