@@ -167,8 +167,8 @@ def test_bad_arguments_say_why():
 
 def test_every_metric_of_the_table_explains_itself():
     quick = ["probe", "clustering", "agreement", "factors", "leakage", "groups", "w2", "reconstruction"]
-    asked = ["regression", "per_class", "per_factor", "swap", "reading", "transfer", "sap", "mig", "dci"]
-    asked += ["modularity", "explicitness"]
+    asked = ["regression", "per_class", "per_factor", "swap", "reading", "transfer", "transfer_lpips", "landmarks"]
+    asked += ["sap", "mig", "dci", "modularity", "explicitness"]
     last = ["probe_factors", "realism"]
     single = ["z_diff", "factor_vae_score", "attributes", "per_attribute", "unsupervised"]
     assert list(METRICS) == [*quick, *asked, *single, *last]
