@@ -136,7 +136,12 @@ def test_only_targets_with_known_labels_of_usual_classes_count():
         (Whole(), Samples(np.eye(30)), "factors", "factors"),
         (Whole(), vectors(), "w2", "'common', but the method has z"),
         (Columns(), Samples(np.ones((30, 3))), "w2", "Samples.contrast"),
-        (Columns(), vectors(), "accuracy", "probe, clustering, agreement, factors, leakage, groups, w2, reconstruction"),
+        (
+            Columns(),
+            vectors(),
+            "accuracy",
+            "probe, clustering, agreement, factors, leakage, groups, w2, reading, transfer, reconstruction",
+        ),
         (Whole(), Samples(np.eye(30)), "agreement", "labels"),
         (Whole(), Samples(np.eye(30)), "per_class", "labels"),
         (Whole(), Samples(np.eye(30)), "regression", "factors"),
@@ -167,8 +172,8 @@ def test_bad_arguments_say_why():
 
 def test_every_metric_of_the_table_explains_itself():
     quick = ["probe", "clustering", "agreement", "factors", "leakage", "groups", "w2", "reading", "transfer", "reconstruction"]
-    asked = ["regression", "per_class", "per_factor", "swap", "sap", "mig", "dci"]
-    asked += ["modularity", "explicitness"]
+    asked = ["regression", "per_class", "per_factor", "swap", "transfer_lpips", "landmarks"]
+    asked += ["sap", "mig", "dci", "modularity", "explicitness"]
     last = ["probe_factors", "realism"]
     single = ["z_diff", "factor_vae_score", "attributes", "per_attribute", "unsupervised"]
     assert list(METRICS) == [*quick, *asked, *single, *last]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from untwine.methods import (
         DIPVAE,
         LORD,
+        MLVAE,
         PCA,
         VAE,
         BetaTCVAE,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         ProbabilisticContrastivePCA,
         RbVAE,
         SepVAE,
+        StarGAN,
         SymmetricRbVAE,
         SymmetricVAE,
         load_method,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DIPVAE",
     "LORD",
+    "MLVAE",
     "PCA",
     "VAE",
     "BetaTCVAE",
@@ -73,6 +76,7 @@ __all__ = [
     "Samples",
     "Score",
     "SepVAE",
+    "StarGAN",
     "Study",
     "SymmetricRbVAE",
     "SymmetricVAE",

@@ -1,4 +1,4 @@
-"""The command line: list, fit, evaluate, encode, swap, remove, sample, interpolate, traverse, study, report, demo."""
+"""The command line: `app` has its commands, from `list` to `demo`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from untwine import cli_encode, cli_list, cli_study, cli_tasks, cli_traverse
+from untwine import cli_encode, cli_list, cli_study, cli_styles, cli_tasks, cli_traverse, cli_weights
 from untwine.arguments import check_known, check_out, pairs, scored_splits_of, set_aside
 from untwine.cli_rows import print_json
 
@@ -191,6 +191,9 @@ app.command(cli_encode.encode)
 for task in (cli_tasks.swap, cli_tasks.remove, cli_tasks.sample, cli_tasks.interpolate, cli_traverse.traverse):
     app.command(task)
 app.command(cli_study.study)
+app.command(cli_styles.styles)
+app.command(cli_styles.translate)
+app.command(cli_weights.convert)
 
 
 @app.command

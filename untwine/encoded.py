@@ -12,6 +12,7 @@ from untwine.latents import Latents
 from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS
 from untwine.metrics.class_content import content_combinations
 from untwine.metrics.held_out import Split
+from untwine.metrics.landmarks import named_points
 from untwine.metrics.rows import factor_mask, labelled_rows, target_rows
 from untwine.samples import Samples
 
@@ -33,6 +34,8 @@ NEEDS = {
     "realism": ("pictures", "prior"),
     "swap": ("two parts", "labels"),
     **dict.fromkeys(("reading", "transfer"), ("class", "contents")),
+    "landmarks": ("landmarks",),
+    "transfer_lpips": ("class", "contents", "pictures"),
     "leakage": ("two parts", "leaks"),
     "groups": ("groups",),
     "w2": ("common", "groups"),
@@ -152,6 +155,10 @@ class Encoded(NamedTuple):
         found = content_combinations(self.labels_of(rows), self.samples.factors[rows]) if len(rows) else None
         return (rows[:0], rows[:0]) if found is None else (rows, found)
 
+    def landmarks(self) -> tuple[Array, Array]:
+        """Return the rows whose landmarks are known, and these (n, k, 2); none where the samples have none."""
+        return named_points(self.samples.factors, self.samples.factor_names)
+
     def swapped_part(self) -> str | None:
         """Return the block that a swap exchanges, if there is another that stays."""
         there = [block for block in WITHOUT_FACTORS if block in self.latents]
@@ -210,6 +217,10 @@ class Encoded(NamedTuple):
             "contents": (
                 lambda: len(np.unique(self.contents()[1])) > 1,
                 "labels, and factors that vary within a class, but there are none; pass samples with both",
+            ),
+            "landmarks": (
+                lambda: len(self.landmarks()[0]) >= 2 * FOLDS,
+                f"factors named 'landmark ...', x and y in turn, in {2 * FOLDS} rows, but there are none; pass such samples",
             ),
             "leaks": (
                 lambda: any(True for _ in self.leaks()),

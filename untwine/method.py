@@ -405,7 +405,8 @@ class Trained(Method):
         The largest norm of a player's gradient; 0 never clips.
     networks, width
         A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`,
-        `dcgan`, `dcgan_attention`; for class and content also `adain`) and their width; None for the usual one.
+        `dcgan`, `dcgan_attention`; for class and content also `adain`, for StarGAN `residual`) and their width; None for the
+        usual one.
     """
 
     epochs: int = 50

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from untwine import class_metrics
 from untwine.encoded import Encoded, binary
 from untwine.metrics import blocks, contrast_blocks, latent_blocks
 from untwine.metrics.blocks import Measured
-from untwine.metrics.class_content import transfer_errors, transfer_pairs
 from untwine.metrics.dci import dci
 from untwine.metrics.explicitness import explicitness
 from untwine.metrics.intervals import halves
@@ -136,23 +136,6 @@ def _swap(data: Encoded) -> Iterator[Measured]:
         yield from contrast_blocks.swapped("swap_preservation", kept)
 
 
-def _reading(data: Encoded) -> Iterator[Measured]:
-    """Accuracy of a small network that reads class and content from each part, and chance."""
-    rows, contents = data.contents()
-    codes = data.latents.take(rows)
-    yield from contrast_blocks.read("class", codes, data.labels_of(rows), blocks.WITHOUT_CLASS)
-    yield from contrast_blocks.read("content", codes, contents, blocks.WITHOUT_FACTORS)
-
-
-def _transfer(data: Encoded) -> Iterator[Measured]:
-    """Mean absolute error of rows that got another's content, against the true row, and that of doing nothing."""
-    rows, contents = data.contents()
-    i, j, truth = (rows[part] for part in transfer_pairs(data.labels_of(rows), contents))
-    moved = data.method.decode(data.latents.take(i).swap(data.latents.take(j), "content"))
-    x = data.samples.x
-    yield from contrast_blocks.moved(transfer_errors(moved, x[truth]), transfer_errors(x[i], x[truth]))
-
-
 def _sap(data: Encoded) -> Iterator[Measured]:
     """SAP score: the gap between the two latents that predict a factor best (on request)."""
     yield from latent_blocks.resampled(data.truths(lines=True), sap, {"sap": "sap"}, data.seeds)
@@ -216,8 +199,8 @@ BY_DEFAULT: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "leakage": _leakage,
     "groups": _groups,
     "w2": _w2,
-    "reading": _reading,
-    "transfer": _transfer,
+    "reading": class_metrics.read,
+    "transfer": class_metrics.moved,
     "reconstruction": _reconstruction,
 }
 METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
@@ -226,6 +209,8 @@ METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "per_class": _per_class,
     "per_factor": _per_factor,
     "swap": _swap,
+    "transfer_lpips": class_metrics.moved_by_lpips,
+    "landmarks": class_metrics.placed,
     "sap": _sap,
     "mig": _mig,
     "dci": _dci,

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import files
-from untwine.data.arrays import load_arrays
 from untwine.data.mnist import data_folder
 from untwine.encoded import Encoded
 from untwine.latents import Latents
@@ -27,6 +25,7 @@ from untwine.metrics.intervals import halves, over_halves
 from untwine.metrics.realism import class_score, frechet
 from untwine.networks.inception import Inception
 from untwine.networks.squeezenet import SqueezeNet
+from untwine.weights import filled, find_weights
 
 Array = NDArray[Any]
 
@@ -68,30 +67,14 @@ def open_eye(name: str | None = None, folder: str | Path | None = None) -> Eye:
         raise ValueError(f"the network expected one of {', '.join(names)}, but got {name!r}.")
     place = data_folder(folder) / "weights"
     for known, start, make, side in KNOWN:
-        path = next((p for p in sorted(place.glob(f"{start}*")) if p.suffix in (".npz", ".safetensors")), None)
+        path = find_weights(start, folder)
         if path is not None and name in (None, known):
-            return Eye(known, _look(_filled(make(), path), side))
+            return Eye(known, _look(filled(make(), path), side))
         if name == known:
             raise ValueError(
                 f"the weights of {known} were expected as {place / start}*.safetensors or .npz, but are not there."
             )
     return Eye("random", _look(_random(), 64))
-
-
-def _filled(network: nn.Module, path: Path) -> nn.Module:
-    """Read weights into a network; those of other heads that nobody asks for are left out."""
-    if path.suffix == ".npz":
-        tensors = {key: torch.from_numpy(value) for key, value in load_arrays(path).items()}
-    else:
-        tensors, _ = files.read_tensors(path)
-    own = network.state_dict()
-    needed = [key for key in own if not key.endswith("num_batches_tracked")]
-    wrong = next((key for key in needed if key not in tensors or tensors[key].shape != own[key].shape), None)
-    if wrong is not None:
-        came = tuple(tensors[wrong].shape) if wrong in tensors else "nothing"
-        raise ValueError(f"{path} expected {wrong} of shape {tuple(own[wrong].shape)}, but has {came}; use the usual weights.")
-    network.load_state_dict({key: tensors[key].to(own[key].dtype) for key in needed}, strict=False)
-    return network.eval()
 
 
 class _Random(nn.Module):

@@ -14,6 +14,7 @@ from untwine.networks.norm import BatchNorm
 NETS = (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
 CASES = [(name, *nets) for name in TRAINED for nets in NETS] + [(name, *NETS[0]) for name in NAMES if name not in TRAINED]
 CASES += [(name, "pictures", "dcgan") for name in ("double_infogan", "infogan")]
+CASES += [("stargan", "pictures", "residual")]
 
 
 def fitted(name, kind, nets):

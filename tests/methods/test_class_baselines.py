@@ -1,4 +1,4 @@
-"""DrNet, Cycle-VAE and the mixing autoencoder: each term by hand, and who moves by it."""
+"""ML-VAE, DrNet, Cycle-VAE and the mixing autoencoder: each term by hand, and who moves by it."""
 
 import numpy as np
 import pytest
@@ -30,6 +30,42 @@ def moves(method, index, pools=2):
 
 
 PAIRS = [0, 6, 12, 1, 7, 13]  # three pairs of classes 0, 1 and 2: the first rows, then the second
+
+
+def test_the_group_of_ml_vae_shares_the_product_of_its_gaussians():
+    method = un.MLVAE(**TINY | {"together": 3, "scale": 0.5})
+    batch, [(player, terms)] = moves(method, [0, 6, 1, 7, 2, 8], pools=3)  # two groups of three
+    assert player == "vae"
+    nets = method.nets_
+    noise = Batch(batch.x, batch.index, 3, SEED)
+    s_noise, c_noise = noise.noise(3), noise.noise(2)
+    with torch.no_grad():
+        mu, logvar = (part.view(3, 2, 3) for part in nets["class_encoder"](batch.x).chunk(2, 1))
+        precision = torch.exp(-10 * torch.tanh(logvar / 10))
+        variance = 1 / precision.sum(0)
+        mean = variance * (mu * precision).sum(0)
+        s = (mean + variance.sqrt() * s_noise[:2]).repeat(3, 1)
+        c_mu, c_logvar = nets["content_encoder"](batch.x).chunk(2, 1)
+        c_logvar = 10 * torch.tanh(c_logvar / 10)
+        x = nets["generator"](s, c_mu + torch.exp(c_logvar / 2) * c_noise)
+    kl = lambda mu, var: 0.5 * (mu**2 + var - 1 - var.log()).sum()  # noqa: E731
+    torch.testing.assert_close(terms["kl_class"], kl(mean, variance) / 6)  # once for each of two groups, over six rows
+    torch.testing.assert_close(terms["kl_content"], kl(c_mu, c_logvar.exp()) / 6)
+    constant = 5 * (np.log(0.5) + 0.5 * np.log(2 * np.pi))
+    torch.testing.assert_close(terms["reconstruction"], ((x - batch.x) ** 2).sum() / (2 * 0.25 * 6) + constant)
+
+
+def test_the_class_encoder_of_ml_vae_learns_from_every_row():
+    method = un.MLVAE(**TINY | {"together": 3})
+    data = rows()
+    method.fit(data)
+    x = method._standard(torch.from_numpy(data.x)).double()[[0, 6, 1, 7, 2, 8]].requires_grad_()
+    batch = Batch(x, torch.arange(6), 3, SEED)
+    [(_, terms)] = list(method.step(batch, 0))
+    encoder = list(method.nets_["class_encoder"].parameters())
+    assert all((grad != 0).any() for grad in torch.autograd.grad(terms["reconstruction"], encoder, retain_graph=True))
+    (grad,) = torch.autograd.grad(terms["kl_class"], x)
+    assert (grad != 0).any(1).all()
 
 
 def test_drnet_reconstructs_by_the_other_row_and_plays_its_game_by_hand():
@@ -110,3 +146,8 @@ def test_a_term_at_weight_0_is_not_computed(kind, off):
     assert len(found) == 1
     assert not {"game", "again", "cycle"} & set(found[0][1])
     assert "discriminator" not in next(iter(method.stages())).players
+
+
+def test_ml_vae_refuses_groups_of_nothing():
+    with pytest.raises(ValueError, match="together expected a whole number of at least 1, but got 0"):
+        un.MLVAE(together=0).fit(rows())

@@ -24,12 +24,14 @@ from untwine.methods.generalised_contrastive_pca import GeneralisedContrastivePC
 from untwine.methods.infogan import InfoGAN
 from untwine.methods.lord import LORD
 from untwine.methods.mixing_ae import MixingAE
+from untwine.methods.mlvae import MLVAE
 from untwine.methods.mm_cvae import MMcVAE
 from untwine.methods.pca import PCA
 from untwine.methods.principled_vae import PrincipledVAE
 from untwine.methods.probabilistic_contrastive_pca import ProbabilisticContrastivePCA
 from untwine.methods.rb_vae import RbVAE
 from untwine.methods.sep_vae import SepVAE
+from untwine.methods.stargan import StarGAN
 from untwine.methods.symmetric_rb_vae import SymmetricRbVAE
 from untwine.methods.symmetric_vae import SymmetricVAE
 from untwine.methods.vae import VAE
@@ -39,6 +41,7 @@ __all__ = [
     "DIPVAE",
     "LORD",
     "METHODS",
+    "MLVAE",
     "PCA",
     "VAE",
     "BetaTCVAE",
@@ -57,6 +60,7 @@ __all__ = [
     "ProbabilisticContrastivePCA",
     "RbVAE",
     "SepVAE",
+    "StarGAN",
     "SymmetricRbVAE",
     "SymmetricVAE",
     "find_method",
@@ -77,9 +81,11 @@ METHODS: Mapping[str, type[Method]] = {
         GeneralisedContrastivePCA,
         ProbabilisticContrastivePCA,
         LORD,
+        MLVAE,
         DrNet,
         CycleVAE,
         MixingAE,
+        StarGAN,
         VAE,
         BetaVAE,
         DIPVAE,

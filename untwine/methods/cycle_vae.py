@@ -30,7 +30,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import distributed
+from untwine import distributed, likeness
 from untwine.batches import Batch
 from untwine.entry import Needs
 from untwine.method import Trained
@@ -50,6 +50,8 @@ class CycleVAE(Trained):
         The widths of the two parts.
     w_reconstruction, w_kl, w_cycle
         The weights of the forward cycle's two terms and of the reverse cycle; 0 leaves the last out.
+    loss
+        Of reconstruction: `l2`, `l1`, or `vgg16` or `squeezenet` for the features of that network, whose weights must be there.
     """
 
     n_class: int = 16
@@ -57,6 +59,7 @@ class CycleVAE(Trained):
     w_reconstruction: float = 2.0
     w_kl: float = 3.0
     w_cycle: float = 10.0
+    loss: str = "l2"
     name: ClassVar[str] = "cycle_vae"
     needs: ClassVar[Needs] = "labels"
 
@@ -68,12 +71,14 @@ class CycleVAE(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and both encoders, that of content with log-variances."""
         refuse_unknown(own)
+        likeness.check_loss(self.loss, shape)
         widths = {"class": self.n_class, "content": 2 * self.n_content}
         encoders = {f"{part}_encoder": encoder(part, width, self, shape, own) for part, width in widths.items()}
         return nn.ModuleDict({"generator": generator(self, shape, own), **encoders})
 
     def stages(self) -> Iterator[Stage]:
         """Go both cycles in every step, on pairs of one class."""
+        likeness.open_loss(self.loss)
         encoders = [self.nets_["class_encoder"], self.nets_["content_encoder"]]
         players = {"generator": Player(self.nets_["generator"], self.lr), "encoders": Player(encoders, self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes")
@@ -84,7 +89,7 @@ class CycleVAE(Trained):
         s, (mu, logvar) = nets["class_encoder"](x).to(x.dtype), self._content(x)
         first, second = batch.split(s)
         decoded = nets["generator"](torch.cat([second, first]), gaussian.sample(mu, logvar, batch.noise(self.n_content)))
-        terms = {"reconstruction": self.w_reconstruction * functional.mse_loss(decoded, x)}
+        terms = {"reconstruction": self.w_reconstruction * likeness.mean(self.loss, decoded, x)}
         if self.w_kl:
             terms["kl"] = self.w_kl * gaussian.kl(mu, logvar) / math.prod(x.shape[1:])
         yield ("generator", "encoders"), terms

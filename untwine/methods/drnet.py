@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import distributed
+from untwine import distributed, likeness
 from untwine.batches import Batch
 from untwine.entry import Needs
 from untwine.method import Trained
@@ -51,6 +51,8 @@ class DrNet(Trained):
         The weight of the content encoder's part in the game; 0 plays no game.
     lr_discriminator
         The discriminator's own learning rate.
+    loss
+        Of reconstruction: `l2`, `l1`, or `vgg16` or `squeezenet` for the features of that network, whose weights must be there.
     """
 
     n_class: int = 16
@@ -58,6 +60,7 @@ class DrNet(Trained):
     lambda_similarity: float = 1.0
     lambda_game: float = 0.01
     lr_discriminator: float = 1e-3
+    loss: str = "l2"
     name: ClassVar[str] = "drnet"
     needs: ClassVar[Needs] = "labels"
 
@@ -69,12 +72,14 @@ class DrNet(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator."""
         refuse_unknown(own)
+        likeness.check_loss(self.loss, shape)
         encoders = {f"{part}_encoder": encoder(part, width, self, shape, own) for part, width in self.blocks.items()}
         game = {"discriminator": layers(2 * self.n_content, HIDDEN, HIDDEN, 1)}
         return nn.ModuleDict({"generator": generator(self, shape, own), **encoders, **game})
 
     def stages(self) -> Iterator[Stage]:
         """Train the autoencoder and the discriminator in turn, on pairs of one class."""
+        likeness.open_loss(self.loss)
         owned = [self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")]
         players = {"autoencoder": Player(owned, self.lr)}
         if self.lambda_game:
@@ -87,7 +92,7 @@ class DrNet(Trained):
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
         (s_a, s_b), (c_a, c_b) = batch.split(s), batch.split(c)
         terms = {
-            "reconstruction": functional.mse_loss(nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
+            "reconstruction": likeness.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
             "similarity": self.lambda_similarity * functional.mse_loss(s_a, s_b),
         }
         if not self.lambda_game:

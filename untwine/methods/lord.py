@@ -20,7 +20,7 @@ weighted by `beta`, in place of noise and decay; `"none"` has none of these. `ep
 then optimises the codes of each row with the generator frozen.
 
 Deviations
-- The default loss is L1 on the rows; the paper's is a perceptual one.
+- The default loss is L1 on the rows; `loss="vgg16"` is the paper's, its network frozen and shown pictures as in its training.
 - Rates, noise and decay are for that loss and for tens of epochs: a content code moves once an epoch, so its rate `lr_codes` is
   far above the paper's, and class codes, which move in many steps of an epoch, have their own, `lr_class`. Only the size of
   the noise next to that of the codes matters; it is below the paper's.
@@ -39,7 +39,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import distributed
+from untwine import distributed, likeness
 from untwine.batches import Batch
 from untwine.code_table import CodeTable
 from untwine.entry import Needs
@@ -90,6 +90,8 @@ class LORD(Trained):
         `latent` learns all codes directly; `semi` has an encoder of content in stage one, `amortised` two.
     regularisation, beta
         `noise` (with the decay), `kl` weighted by beta, or `none`.
+    loss
+        Of reconstruction: `l1`, `l2`, or `vgg16` or `squeezenet` for the features of that network, whose weights must be there.
     """
 
     n_class: int = 16
@@ -106,6 +108,7 @@ class LORD(Trained):
     inference: str = "latent"
     regularisation: str = "noise"
     beta: float = 1e-3
+    loss: str = "l1"
     name: ClassVar[str] = "lord"
     needs: ClassVar[Needs] = "labels"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(
@@ -127,6 +130,7 @@ class LORD(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, and the tables of codes and the encoders that the variant has."""
         refuse_unknown(own)
+        likeness.check_loss(self.loss, shape)
         wide = 2 * self.n_content if self.regularisation == "kl" else self.n_content  # with their log-variances
         nets = nn.ModuleDict({"generator": generator(self, shape, own)})
         if self.inference != "amortised":
@@ -141,6 +145,7 @@ class LORD(Trained):
 
     def stages(self) -> Iterator[Stage]:
         """Learn codes and generator, then the encoders with the generator."""
+        likeness.open_loss(self.loss)
         nets, encoders = self.nets_, []
         players = {"generator": Player(nets["generator"], self.lr)}
         if self.inference != "amortised":
@@ -172,7 +177,7 @@ class LORD(Trained):
             code = nets["content_encoder"](batch.x).to(batch.x.dtype)
             players.append("encoders")
         c, terms = self._regularised(code, batch)
-        yield tuple(players), {"reconstruction": functional.l1_loss(nets["generator"](e, c), batch.x), **terms}
+        yield tuple(players), {"reconstruction": likeness.mean(self.loss, nets["generator"](e, c), batch.x), **terms}
 
     def _regularised(self, code: Tensor, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the content that the generator is given, and what it costs."""
@@ -191,7 +196,7 @@ class LORD(Trained):
         nets = self.nets_
         e, code = nets["class_encoder"](batch.x).to(batch.x.dtype), nets["content_encoder"](batch.x).to(batch.x.dtype)
         x = nets["generator"](e, code[:, : self.n_content])
-        terms = {"reconstruction": functional.l1_loss(x, batch.x)}
+        terms = {"reconstruction": likeness.mean(self.loss, x, batch.x)}
         if self.alpha:
             terms["class"] = self.alpha * functional.mse_loss(e, nets["class_codes"].read(batch.labels))
         if self.alpha and self.inference == "latent":
@@ -216,7 +221,7 @@ class LORD(Trained):
             with torch.enable_grad():
                 content = start["content"] if "content" in start else nets["content_encoder"](x)[:, : self.n_content]
                 # A sum over rows, so that no row depends on its company.
-                error = (nets["generator"](start["class"], content) - x).abs().flatten(1).mean(1).sum()
+                error = likeness.each(self.loss, nets["generator"](start["class"], content), x).sum()
                 loss = error + self.decay * content.square().sum()
             for code, grad in zip(found, torch.autograd.grad(loss, found), strict=True):
                 code.grad = grad

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import distributed
+from untwine import distributed, likeness
 from untwine.batches import Batch
 from untwine.entry import Needs
 from untwine.method import Trained
@@ -49,6 +49,8 @@ class MixingAE(Trained):
         The weight of the distance between a mixed row's content, encoded again, and the one it was made with.
     lr_discriminator
         The discriminator's own learning rate.
+    loss
+        Of reconstruction: `l2`, `l1`, or `vgg16` or `squeezenet` for the features of that network, whose weights must be there.
     """
 
     n_class: int = 16
@@ -56,6 +58,7 @@ class MixingAE(Trained):
     lambda_game: float = 0.01
     w_again: float = 0.1
     lr_discriminator: float = 1e-3
+    loss: str = "l2"
     name: ClassVar[str] = "mixing_ae"
     needs: ClassVar[Needs] = "labels"
 
@@ -67,6 +70,7 @@ class MixingAE(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator of pairs."""
         refuse_unknown(own)
+        likeness.check_loss(self.loss, shape)
         encoders = {f"{part}_encoder": encoder(part, width, self, shape, own) for part, width in self.blocks.items()}
         pair = (2 * shape[0], *shape[1:])
         # The trunk of a discriminator is not normalised: real and mixed pairs would share their statistics.
@@ -76,6 +80,7 @@ class MixingAE(Trained):
 
     def stages(self) -> Iterator[Stage]:
         """Train the autoencoder and the discriminator in turn, on pairs of one class."""
+        likeness.open_loss(self.loss)
         owned = [self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")]
         players = {"autoencoder": Player(owned, self.lr)}
         if self.lambda_game:
@@ -88,8 +93,8 @@ class MixingAE(Trained):
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
         (x, _), (s_a, s_b), (c_a, _) = map(batch.split, (batch.x, s, c))
         terms = {
-            "reconstruction": functional.mse_loss(nets["generator"](s, c), batch.x),
-            "swap": functional.mse_loss(nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
+            "reconstruction": likeness.mean(self.loss, nets["generator"](s, c), batch.x),
+            "swap": likeness.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
         }
         every = distributed.gather(c_a)
         other = every.roll(len(every) // 2, 0)[distributed.share(len(every))]

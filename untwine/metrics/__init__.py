@@ -12,6 +12,7 @@ from untwine.metrics.factor_information import information_matrix
 from untwine.metrics.factor_vae_score import factor_vae_score, factor_vae_score_drawn
 from untwine.metrics.factors import factors
 from untwine.metrics.groups import groups
+from untwine.metrics.landmarks import landmarks
 from untwine.metrics.leakage import leakage
 from untwine.metrics.mig import mig
 from untwine.metrics.modularity import modularity
@@ -42,6 +43,7 @@ __all__ = [
     "frechet",
     "groups",
     "information_matrix",
+    "landmarks",
     "leakage",
     "matching_accuracy",
     "mig",

@@ -13,6 +13,7 @@ from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS, Blocks
 from untwine.metrics.class_content import reading
 from untwine.metrics.groups import groups
 from untwine.metrics.intervals import halves, over_folds, over_halves
+from untwine.metrics.landmarks import landmarks
 from untwine.metrics.leakage import leakage
 from untwine.metrics.swap import Swap
 
@@ -63,9 +64,21 @@ def read(what: str, blocks: Blocks, truth: Array, without: tuple[str, ...]) -> I
         yield Measured(f"{what}_read.{block}", found.accuracy, _over(found.accuracy, found.parts), found.n, direction)
 
 
-def moved(errors: Array, unmoved: Array) -> Iterator[Measured]:
+def placed(blocks: Blocks, points: Array) -> Iterator[Measured]:
+    """Yield how far predicted landmarks are off for each block, and those of the constant predictor, intervals over folds."""
+    for i, (block, codes) in enumerate(blocks.items()):
+        found = landmarks(codes, points, FOLDS)
+        if i == 0:  # it knows no codes, so it is the same for every block
+            interval = over_folds(found.constant, found.constant_folds, (0, np.inf))
+            yield Measured("landmarks_constant.x", found.constant, interval, found.n, "info")
+        direction = "higher" if block in WITHOUT_FACTORS else "lower"
+        interval = over_folds(found.error, found.folds, (0, np.inf))
+        yield Measured(f"landmarks.{block}", found.error, interval, found.n, direction)
+
+
+def moved(errors: Array, unmoved: Array, kind: str = "") -> Iterator[Measured]:
     """Yield the error of moved contents and that of rows left as they are, with intervals over rows."""
-    for name, some, direction in (("transfer", errors, "lower"), ("transfer_unmoved", unmoved, "info")):
+    for name, some, direction in ((f"transfer{kind}", errors, "lower"), (f"transfer{kind}_unmoved", unmoved, "info")):
         value = float(some.mean())
         interval = over_folds(value, np.resize(some, max(2, len(some))).tolist(), (0, np.inf))
         yield Measured(f"{name}.x", value, interval, len(some), direction)

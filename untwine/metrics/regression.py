@@ -104,18 +104,18 @@ def _judged(codes: Array, y: Array, folds: int, seed: int, split: Split | None) 
                 f"{len(train)} and {len(test)}; pass more rows, or lower folds."
             )
         pairs = [(train, test)]
-    errors = [np.abs(y[test] - _predicted(codes, y, train, test)) for train, test in pairs]
+    errors = [np.abs(y[test] - least_squares(codes, y, train, test)) for train, test in pairs]
     constants = [np.abs(y[test] - np.median(y[train])) for train, test in pairs]
     ends = np.cumsum([len(test) for _, test in pairs])
     parts = np.split(np.arange(ends[-1]), ends[:-1]) if split is None else random_parts(np.arange(ends[-1]), folds, seed)
     return _Errors(np.concatenate(errors), np.concatenate(constants), parts)
 
 
-def _predicted(codes: Array, y: Array, train: Array, test: Array) -> Array:
-    """Return the predictions of least squares for the test rows."""
+def least_squares(codes: Array, y: Array, train: Array, test: Array) -> Array:
+    """Return what a linear regression on the training rows predicts of y, (n,) or (n, k), for the test rows."""
     centre, spread = codes[train].mean(0), spreads(codes[train])
     scale = np.where(spread > 0, spread, np.inf)
-    middle = y[train].mean()
+    middle = y[train].mean(0)
     with one_thread():
         weights = np.linalg.lstsq((codes[train] - centre) / scale, y[train] - middle, rcond=1e-10)[0]
     return np.asarray(middle + ((codes[test] - centre) / scale) @ weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from untwine.plots.bars import scores_bars
+from untwine.plots.classes import class_samples
 from untwine.plots.curves import curves, terms
 from untwine.plots.latents import factor_matrix, latent_spread
 from untwine.plots.neighbours import neighbours
@@ -14,6 +15,7 @@ from untwine.plots.trade import trade_off
 from untwine.plots.walks import traversals
 
 __all__ = [
+    "class_samples",
     "contrast_spectrum",
     "curves",
     "factor_matrix",

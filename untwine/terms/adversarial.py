@@ -53,3 +53,13 @@ def shared_at(k: Tensor, s: Tensor, other: Tensor) -> Tensor:
 def weighted(terms: Mapping[str, tuple[float, Callable[[], Tensor]]]) -> dict[str, Tensor]:
     """Return each term times its weight; one at weight 0 is left out and not computed."""
     return {name: weight * term() for name, (weight, term) in terms.items() if weight}
+
+
+def gradient_penalty(critic: Callable[[Tensor], Tensor], x: Tensor, made: Tensor, share: Tensor) -> Tensor:
+    r"""$E (\|\nabla D(\hat x)\| - 1)^2$ at $\hat x = a x + (1 - a) \tilde x$ between real and made rows; a = share (n,)."""
+    a = share.view(-1, *(1 for _ in x.shape[1:]))
+    with torch.enable_grad():
+        between = (a * x + (1 - a) * made).detach().requires_grad_()
+        (slope,) = torch.autograd.grad(critic(between).sum(), between, create_graph=True)
+    length: Tensor = torch.linalg.vector_norm(slope.flatten(1), dim=1)
+    return (length - 1).square().mean()

@@ -1,0 +1,74 @@
+"""Codes that place landmarks exactly, codes that tell nothing, and distances by hand."""
+
+import numpy as np
+import pytest
+
+from untwine.evaluate import evaluate
+from untwine.latents import Latents
+from untwine.metrics import landmarks
+from untwine.metrics.held_out import random_folds
+from untwine.samples import Samples
+
+
+def faces(n=400, k=4):
+    chance = np.random.default_rng(0)
+    pose = chance.normal(size=(n, 3))
+    points = 30 + (pose @ chance.normal(size=(3, 2 * k))).reshape(n, k, 2)
+    return pose, points, chance
+
+
+def test_codes_that_tell_the_pose_place_every_landmark_and_others_none():
+    pose, points, chance = faces()
+    told = landmarks(pose, points)
+    assert told.error < 1e-9 < told.constant
+    nothing = landmarks(chance.normal(size=(400, 3)), points)
+    assert nothing.error == pytest.approx(nothing.constant, rel=0.05)
+    assert (nothing.n, len(nothing.folds)) == (400, 5)
+    assert np.mean(told.constant_folds) == pytest.approx(told.constant)
+
+
+def test_the_constant_is_the_mean_distance_to_the_mean_of_the_other_folds():
+    _, points, _ = faces(9, 2)
+    found = landmarks(np.zeros((9, 1)), points, folds=3)
+    by_hand = [np.linalg.norm(points[test] - points[train].mean(0), axis=2).mean() for train, test in random_folds(9, 3, 0)]
+    assert found.constant == pytest.approx(np.mean(by_hand))
+    np.testing.assert_allclose(found.constant_folds, by_hand)
+    assert found.error == pytest.approx(found.constant)  # a code that never varies leaves the mean alone
+
+
+def test_noise_of_known_size_is_the_error_that_is_left():
+    pose, points, chance = faces(4000)
+    noisy = points + 2 * chance.normal(size=points.shape)
+    assert landmarks(pose, noisy).error == pytest.approx(2 * np.sqrt(np.pi / 2), rel=0.02)  # the mean of a Rayleigh
+
+
+@pytest.mark.parametrize("points", [np.zeros((5, 2)), np.zeros((4, 3, 2)), np.zeros((5, 3, 3)), np.full((5, 3, 2), np.nan)])
+def test_what_is_no_landmarks_is_refused(points):
+    with pytest.raises(ValueError, match=r"landmarks expected known points \(n, k, 2\) for the 5 rows"):
+        landmarks(np.ones((5, 2)), points)
+
+
+class Halves:
+    """The first columns are the class, the others the content."""
+
+    def encode(self, x):
+        return Latents({"class": x[:, :3], "content": x[:, 3:]})
+
+    def decode(self, latents):
+        return latents.array()
+
+
+def test_blocks_are_scored_where_factors_are_named_landmarks():
+    pose, points, chance = faces(200)
+    truth = points.reshape(200, -1).copy()
+    truth[0, 0] = np.nan  # a row without
+    names = tuple(f"landmark {i} {axis}" for i in range(4) for axis in "xy")
+    samples = Samples(np.c_[chance.normal(size=(200, 3)), pose], factors=np.c_[truth, pose[:, 0]], factor_names=(*names, "age"))
+    scores = evaluate(Halves(), samples, ["landmarks"])
+    assert list(scores) == ["landmarks_constant.x", "landmarks.class", "landmarks.content"]
+    assert scores["landmarks.content"].value < 1e-4 < 0.9 * scores["landmarks_constant.x"].value
+    assert scores["landmarks.class"].value > 0.9 * scores["landmarks_constant.x"].value
+    assert [scores[f"landmarks.{part}"].direction for part in ("class", "content")] == ["higher", "lower"]
+    assert scores["landmarks.class"].n == 199
+    with pytest.raises(ValueError, match=r"'landmarks' expected factors named 'landmark \.\.\.', x and y in turn"):
+        evaluate(Halves(), Samples(samples.x, factors=pose), ["landmarks"])

@@ -1,0 +1,110 @@
+"""Losses of features and LPIPS: by hand on a tiny network, and equal to the published values on the published weights."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from untwine.data.mnist import data_folder
+from untwine.likeness import lpips
+from untwine.networks.perceptual import KNOWN, LPIPS, Perceptual, seen
+from untwine.networks.vgg16 import VGG16
+from untwine.weights import find_weights
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "lpips_squeeze.npz"
+
+
+class Tiny(nn.Module):
+    """Two convolutions with ReLU, and a normalisation of its own."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.features = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 2, 3, 2), nn.ReLU())
+        self.mean, self.spread = torch.tensor([0.5, 0.4, 0.3]).view(3, 1, 1), torch.tensor([0.2, 0.3, 0.4]).view(3, 1, 1)
+
+
+def pictures(n=3, channels=3, side=32, seed=0):
+    return torch.rand(n, channels, side, side, generator=torch.Generator().manual_seed(seed))
+
+
+def by_hand(network, x):
+    x = (x - network.mean) / network.spread
+    one = functional.relu(functional.conv2d(x, network.features[0].weight, network.features[0].bias))
+    return one, functional.relu(functional.conv2d(one, network.features[2].weight, network.features[2].bias, 2))
+
+
+def test_the_loss_is_that_of_the_pixels_and_of_every_layer():
+    network = Tiny()
+    a, b = pictures(seed=1), pictures(seed=2)
+    found = Perceptual(network, (1, 3))(a, b)
+    parts = [(a, b), *zip(by_hand(network, a), by_hand(network, b), strict=True)]
+    torch.testing.assert_close(found, sum((x - y).abs().mean((1, 2, 3)) for x, y in parts))
+    assert (Perceptual(network, (1, 3))(a, a) == 0).all()
+
+
+def test_the_network_is_frozen_and_the_truth_gets_no_gradient_from_features():
+    network = Tiny()
+    loss = Perceptual(network, (1, 3))
+    assert not any(p.requires_grad for p in loss.parameters())
+    made = pictures(seed=1).requires_grad_()
+    (grad,) = torch.autograd.grad(loss(made, pictures(seed=2)).sum(), made)
+    assert (grad != 0).float().mean() > 0.9
+
+
+def test_lpips_by_hand():
+    network = Tiny()
+    judge = LPIPS(network, (1, 3), (4, 2))
+    w = torch.rand(4), torch.rand(2)
+    judge.heads.load_state_dict({f"lin{i}.model.1.weight": part.view(1, -1, 1, 1) for i, part in enumerate(w)})
+    a, b = pictures(seed=1), pictures(seed=2)
+    expected = torch.zeros(3)
+    for x, y, weight in zip(by_hand(network, a), by_hand(network, b), w, strict=True):
+        unit = [z / ((z**2).sum(1, keepdim=True).sqrt() + 1e-10) for z in (x.detach(), y.detach())]
+        expected += ((unit[0] - unit[1]) ** 2 * weight.view(-1, 1, 1)).sum(1).mean((1, 2))
+    torch.testing.assert_close(judge(a, b), expected)
+    assert (judge(a, a) == 0).all()
+
+
+def test_grey_and_small_pictures_are_seen_as_large_ones_in_colour():
+    network, grey = Tiny(), pictures(channels=1, side=16)
+    colour = functional.interpolate(grey, (32, 32), mode="bilinear").expand(-1, 3, -1, -1)
+    for one, other in zip(seen(network, grey, (1, 3)), by_hand(network, colour), strict=True):
+        torch.testing.assert_close(one, other)
+    assert next(seen(network, pictures(side=40), (1,))).shape[-1] == 38  # others stay as they are
+
+
+def test_the_layers_are_those_that_were_published():
+    with torch.device("meta"):
+        network = VGG16()
+        shapes = {name: [tuple(x.shape[1:]) for x in seen(known.make(), torch.empty(1, 3, 64, 64), known.lpips)]
+                  for name, known in KNOWN.items()}  # fmt: skip
+        last = list(seen(network, torch.empty(1, 3, 64, 64), KNOWN["vgg16"].loss))[-1]
+    # 14,714,688 is the published count of all layers before the classifier.
+    assert sum(p.numel() for p in network.parameters()) == 14_714_688
+    assert [isinstance(network.features[i], nn.ReLU) for i in KNOWN["vgg16"].loss] == [True] * 4 + [False]
+    assert tuple(last.shape) == (1, 512, 2, 2)
+    assert shapes["vgg16"] == [(64, 64, 64), (128, 32, 32), (256, 16, 16), (512, 8, 8), (512, 4, 4)]
+    assert shapes["squeezenet"] == [tuple(shape) for shape in np.load(GOLDEN)["feature_shapes"].tolist()]
+    for known in KNOWN.values():
+        assert len(known.channels) == len(known.lpips)
+
+
+def published():
+    start = KNOWN["squeezenet"]
+    return [find_weights(start.file), find_weights(start.heads)]
+
+
+@pytest.mark.skipif(
+    None in published(),
+    reason=f"the published weights squeezenet1_1* and lpips_v0.1_squeeze* are not in {data_folder(None) / 'weights'}",
+)
+def test_lpips_equals_the_published_values():
+    golden = np.load(GOLDEN, allow_pickle=False)
+    a, b = golden["image_a"], golden["image_b"]
+    np.testing.assert_allclose(lpips(a, b), golden["lpips"], atol=1e-4)
+    np.testing.assert_allclose(lpips(a / 255, b / 255), golden["lpips"], atol=1e-4)
+    assert lpips(a[5:], b[5:])[0] == 0
