@@ -220,7 +220,7 @@ def demo(
     seed: int = 0,
     quiet: bool = False,
 ) -> None:
-    """Take digits apart: train for a minute or three, score both parts, and make a page of it.
+    """Take digits apart: train for some minutes, score both parts, and make a page of it.
 
     Examples: `untwine demo` takes digits off the grass they were blended with, from two sets, digits on grass and grass alone;
     `untwine demo --setting classes --out runs/classes` takes which digit it is apart from its pose, knowing only which pictures

@@ -16,8 +16,7 @@ from untwine.method import Method
 from untwine.methods import LORD, PCA, PrincipledVAE
 from untwine.report import report
 
-# What is known of the data, and the data that shows it. New classes are told apart well by a method that saw many: with as many
-# pictures in all, hundreds of classes in few poses serve better than few classes in all poses.
+# What is known of the data, and the data that shows it. The page shows classes never seen, so training has hundreds of them.
 SETTINGS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "contrast": ("grassy_digits", {}),
     "classes": ("posed_digits", {"n_train": 600, "n_poses": 30}),

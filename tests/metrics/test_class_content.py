@@ -18,6 +18,7 @@ def test_codes_that_tell_all_and_codes_that_tell_nothing():
     nothing = reading(chance.normal(size=(900, 4)), labels)
     assert abs(nothing.accuracy - 0.25) < 0.1
     assert abs(nothing.chance - 0.25) < 0.06
+    assert reading(chance.normal(size=(900, 2)), np.arange(900) % 30).chance == 1 / 30  # not less, though a part lacks some
     assert np.mean(nothing.parts) == pytest.approx(nothing.accuracy)
 
 

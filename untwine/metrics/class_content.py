@@ -25,7 +25,7 @@ class Reading(NamedTuple):
     accuracy
         The share of held-out rows that get their class.
     chance
-        What guessing the most frequent class of the training rows gives on them.
+        The share of the most frequent class among all rows: what guessing it gives.
     parts
         The accuracy on random parts of the held-out rows.
     n
@@ -58,7 +58,8 @@ def reading(codes: ArrayLike, labels: ArrayLike, seed: int = 0, split: Split | N
     judge = class_judge(judged_rows(codes[train], "codes"), labels[train], int(labels.max()) + 1, seed)
     right = np.zeros(len(codes), dtype=bool)
     right[test] = judge(judged_rows(codes[test], "codes")) == labels[test]
-    chance = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
+    # Of all rows: where classes are equally many, the one that is most frequent in one part is rare in the other.
+    chance = float(np.bincount(labels[np.concatenate([train, test])]).max() / (len(train) + len(test)))
     parts = [float(right[part].mean()) for part in random_parts(test, PARTS, seed)]
     return Reading(float(right[test].mean()), chance, tuple(parts), len(test))
 
