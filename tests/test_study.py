@@ -550,6 +550,8 @@ def test_the_figures_of_lord_are_the_papers():
     }
     assert there["lord_table1", "SmallNorb-Poses", "DrNet", "LPIPS"] == 0.152
     assert there["lord_table1", "Cars3D", "LORD", "LPIPS"] == 0.078
+    assert there["lord_table1", "SmallNorb", "ML-VAE", "LPIPS"] == 0.210
+    assert there["lord_table2", "SmallNorb", "ML-VAE", "y from c"] == 0.90
     assert there["lord_table1", "Cars3D", "LORD", "error"] is None
     assert there["lord_table2", "SmallNorb", "Cycle-VAE", "c from y"] == 0.79
     assert there["lord_table2", "Cars3D", "Szabo et al.", "y from c"] == 0.91
