@@ -58,7 +58,7 @@ class PrincipledVAE(TwoParts):
 
     beta_salient: float = 0.2
     lambda_s: float = 2.5
-    lambda_z: float = 25.0
+    lambda_z: float = 5.0
     scale: float = 0.32
     name: ClassVar[str] = "principled_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER
