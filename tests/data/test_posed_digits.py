@@ -36,6 +36,20 @@ def test_every_class_comes_in_every_pose_and_the_test_classes_are_others():
     assert not np.array_equal(posed_digits(n_train=4, n_test=3, seed=1).train.x, data.train.x)
 
 
+def test_pictures_of_the_training_classes_can_be_held_out():
+    data, whole = posed_digits(held_out="pictures", n_train=6, n_poses=20), posed_digits(n_train=6, n_poses=20).train
+    assert (len(data.train), len(data.test)) == (96, 24)
+    assert data.train.label_names == data.test.label_names == whole.label_names[:6]
+    rows = [{(one.labels[i], *one.factors[i]) for i in range(len(one))} for one in (*data, whole)]
+    assert rows[0] | rows[1] == rows[2]
+    assert not rows[0] & rows[1]
+    assert np.unique(data.train.labels).tolist() == list(range(6))
+    assert len(posed_digits(held_out="pictures", n_train=2, n_test=9, n_poses=10).test) == 9
+    again = posed_digits(held_out="pictures", n_train=6, n_poses=20)
+    np.testing.assert_array_equal(again.test.x, data.test.x)
+    assert not np.array_equal(posed_digits(held_out="pictures", n_train=6, n_poses=20, seed=1).test.labels, data.test.labels)
+
+
 def test_a_pose_does_to_a_digit_what_it_says():
     plain = drawn(0.0, 1.0, 0.0, 0.0)
     np.testing.assert_allclose(centre(plain), 0, atol=1e-3)
@@ -82,6 +96,11 @@ def test_classes_can_be_held_out_of_training_for_choosing():
     ("options", "sentence"),
     [
         ({"n_train": 0}, "n_train expected a whole number from 1 to 1796, but got 0"),
+        ({"held_out": "poses"}, "held_out expected 'classes' or 'pictures', but got 'poses'"),
+        (
+            {"held_out": "pictures", "n_train": 2, "n_poses": 10, "n_test": 11},
+            "n_test expected a whole number from 1 to 10, but got 11",
+        ),
         ({"n_train": 1700, "n_test": 98}, "n_test expected a whole number from 1 to 97, but got 98"),
         ({"n_poses": 91}, "n_poses expected a whole number from 1 to 90, but got 91"),
         ({"size": 4}, "size expected a whole number from 8 to 128, but got 4"),

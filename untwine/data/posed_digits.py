@@ -28,12 +28,20 @@ VALUES = (ROTATIONS, SCALES, SHIFTS, SHIFTS)
 SHARE = 0.62  # of the picture's side that the 8 pixels of an original take at scale 1
 
 
-def posed_digits(*, n_train: int = 200, n_test: int = 50, n_poses: int | None = None, size: int = 16, seed: int = 0) -> Splits:
+def posed_digits(
+    *,
+    held_out: str = "classes",
+    n_train: int = 200,
+    n_test: int | None = None,
+    n_poses: int | None = None,
+    size: int = 16,
+    seed: int = 0,
+) -> Splits:
     """Digits of scikit-learn turned, scaled and shifted, each picture a class; embedded, nothing to download.
 
     A class is one picture of a digit, its content the pose: 5 rotations, 2 scales and 3 shifts in each direction, so 90 poses.
     Every class comes in every pose, which makes the true picture of each class in each pose known. Training and test
-    part have different classes and the same poses. Grey, light on dark.
+    part have different classes and the same poses, or the same classes and different pictures. Grey, light on dark.
 
     Source: `sklearn.datasets.load_digits` (UCI, CC BY 4.0), drawn again by bicubic interpolation. Checksum: none, as nothing is
     read from outside. Group: none. Label: the picture, named after its digit and its number in the source. Factors: `rotation`
@@ -41,25 +49,31 @@ def posed_digits(*, n_train: int = 200, n_test: int = 50, n_poses: int | None = 
 
     Parameters
     ----------
-    n_train, n_test
-        How many classes to train and to test on, of 1,797 in all.
+    held_out
+        What is held out for testing: other "classes", in every pose, or "pictures" of the training classes, at random.
+    n_train
+        How many classes to train on, of 1,797 in all.
+    n_test
+        How many classes, 50 where not given, or pictures, a fifth of all where not given, are held out.
     n_poses
         How many of the 90 poses, drawn at random; all where not given.
     size
         The side of the pictures in pixels, from 8 to 128.
     seed
-        Decides which pictures are classes, and which poses there are.
+        Decides which pictures are classes, which poses there are, and which pictures are held out.
     """
-    images, kinds = originals()
+    if held_out not in ("classes", "pictures"):
+        raise ValueError(f"held_out expected 'classes' or 'pictures', but got {held_out!r}.")
+    (images, kinds), seed = originals(), whole("seed", seed, 0)
     n_train = whole("n_train", n_train, 1, len(images) - 1)
-    n_test, seed = whole("n_test", n_test, 1, len(images) - n_train), whole("seed", seed, 0)
+    others = whole("n_test", 50 if n_test is None else n_test, 1, len(images) - n_train) if held_out == "classes" else 0
     poses = np.array(list(product(*VALUES)))
     if n_poses is not None:
         n_poses = whole("n_poses", n_poses, 1, len(poses))
         poses = poses[np.sort(np.random.default_rng([seed, 1]).permutation(len(poses))[:n_poses])]
     order = np.random.default_rng([seed, 0]).permutation(len(images))
     # The test classes are counted from the end, so that they stay the same when training gets more of them.
-    chosen = np.concatenate([order[:n_train], order[::-1][:n_test]])
+    chosen = np.concatenate([order[:n_train], order[::-1][:others]])
     drawn = Poser(images, poses, whole("size", size, SIDES[0], SIDES[-1]))
     names = tuple(f"{kinds[row]} (picture {row})" for row in chosen)
 
@@ -73,7 +87,12 @@ def posed_digits(*, n_train: int = 200, n_test: int = 50, n_poses: int | None = 
             factor_names=POSE,
         )
 
-    return Splits(part(0, n_train), part(n_train, n_train + n_test))
+    if held_out == "classes":
+        return Splits(part(0, n_train), part(n_train, n_train + others))
+    every = part(0, n_train)
+    many = whole("n_test", max(1, len(every) // 5) if n_test is None else n_test, 1, max(1, len(every) // 2))
+    rows = np.random.default_rng([seed, 2]).permutation(len(every))
+    return Splits(every[np.sort(rows[many:])], every[np.sort(rows[:many])])
 
 
 def posed_digits_grid(*, size: int = 16) -> FactorGrid:
