@@ -159,3 +159,18 @@ def test_factors_with_classes_are_probed_in_both_parts():
     plain = Samples(data.x, groups=data.groups, factors=factors[:, 2:], factor_names=names[2:])
     with pytest.raises(ValueError, match="a factor with at least 2 classes of 5 known target rows"):
         evaluate(Halves(), plain, metrics=["probe_factors"])
+
+
+def test_attributes_are_learnt_from_training_rows_where_there_are_some():
+    rng = np.random.default_rng(0)
+    there = rng.random(300) < 0.5
+    x = np.column_stack([there + rng.normal(0, 0.1, 300), rng.normal(size=300)])
+    named = {"factor_names": ("hat", "salient dot")}
+    data = Samples(x, factors=np.column_stack([there, rng.random(300) < 0.5]).astype(float), **named)
+    turned = Samples(x, factors=np.column_stack([~there, rng.random(300) < 0.5]).astype(float), **named)
+    assert evaluate(Whole(), data, ["attributes"])["attributes.z"].value > 0.7  # the mean of one read and one guessed
+    learnt = evaluate(Whole(), data, ["attributes", "per_attribute"], train=turned)
+    assert learnt["attributes_hat.z"].value < 0.01
+    assert learnt["attributes.z"].value == pytest.approx(
+        (learnt["attributes_hat.z"].value + learnt["attributes_salient_dot.z"].value) / 2
+    )

@@ -28,8 +28,7 @@ NEEDS = {
     **dict.fromkeys(("factors", "regression", "per_factor"), ("factors",)),
     **dict.fromkeys(("sap", "mig", "explicitness"), ("a factor",)),
     **dict.fromkeys(("dci", "modularity", "z_diff", "factor_vae_score"), ("two factors",)),
-    "attributes": ("attributes",),
-    "per_attribute": ("each attribute",),
+    **dict.fromkeys(("attributes", "per_attribute"), ("attributes",)),
     "probe_factors": ("class factors",),
     "realism": ("pictures", "prior"),
     "swap": ("two parts", "labels"),
@@ -97,7 +96,7 @@ class Encoded(NamedTuple):
         columns = np.concatenate([self.columns(salient) for salient in (False, True)])
         table = self.factors_of(np.flatnonzero(self.target), columns)
         often = np.minimum((table == 0).sum(axis=0), (table == 1).sum(axis=0)) >= 2 * FOLDS
-        return columns[binary(table) & often] if table.size else columns[:0]
+        return columns[_binary(table) & often] if table.size else columns[:0]
 
     def class_factors(self) -> list[int]:
         """Return the indices of the factors that are classes: few whole numbers, two of which have a row for every fold."""
@@ -187,10 +186,6 @@ class Encoded(NamedTuple):
                 "two factors that a part should hold, varying over target rows, but there are fewer; pass samples with factors",
             ),
             "attributes": (
-                lambda: any(bool(binary(y).any()) for _, _, y, _ in self.truths()),
-                "a factor of 0 and 1 that a part should hold, but there is none; pass samples with such factors",
-            ),
-            "each attribute": (
                 lambda: len(self.attribute_columns()) > 0,
                 "a factor of 0 and 1, known for all targets, but there is none; pass samples with such factors",
             ),
@@ -261,7 +256,7 @@ class Encoded(NamedTuple):
             yield f"leakage_group.{other}", codes[other], codes[own], self.target[rows].astype(int)
 
 
-def binary(columns: Array) -> Array:
+def _binary(columns: Array) -> Array:
     """Return which columns hold both 0 and 1 and nothing else."""
     return np.asarray(np.isin(columns, (0, 1)).all(axis=0) & (np.ptp(columns, axis=0) > 0))
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untwine import class_metrics
-from untwine.encoded import Encoded, binary
+from untwine.encoded import Encoded
 from untwine.metrics import blocks, contrast_blocks, latent_blocks
 from untwine.metrics.blocks import Measured
 from untwine.metrics.dci import dci
 from untwine.metrics.explicitness import explicitness
+from untwine.metrics.held_out import Split
 from untwine.metrics.intervals import halves
 from untwine.metrics.mig import mig
 from untwine.metrics.modularity import modularity
@@ -174,15 +175,25 @@ def _factor_vae_score(data: Encoded) -> Iterator[Measured]:
 
 def _attributes(data: Encoded) -> Iterator[Measured]:
     """Accuracy of binary factors along the difference of their means, and that of guessing (on request)."""
-    yield from latent_blocks.attributed(data.truths(), binary)
+    codes, truth, names, split = _binary_factors(data)
+    salient = np.array([name.startswith("salient") for name in names])
+    held = {
+        block: ~salient & (block not in blocks.WITHOUT_FACTORS) | salient & (block not in blocks.WITHOUT_CLASS)
+        for block in codes
+    }
+    yield from latent_blocks.attributed(codes, truth, held, split)
 
 
 def _per_attribute(data: Encoded) -> Iterator[Measured]:
     """Accuracy of every binary factor by itself, along the difference of its means, and that of guessing (on request)."""
+    yield from latent_blocks.attributed_each(*_binary_factors(data))
+
+
+def _binary_factors(data: Encoded) -> tuple[Mapping[str, Array], Array, list[str], Split | None]:
+    """Return codes, the factors of 0 and 1, their names, and which rows to learn from, if others than the scored ones."""
     columns = data.attribute_columns()
-    names = [data.samples.factor_names[j] for j in columns]
     codes, truth, split = data.joined(partial(Encoded.factors, salient=False, columns=columns))
-    yield from latent_blocks.attributed_each(codes, truth, names, split)
+    return codes, truth, [data.samples.factor_names[j].replace(" ", "_") for j in columns], split
 
 
 def _unsupervised(data: Encoded) -> Iterator[Measured]:

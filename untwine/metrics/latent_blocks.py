@@ -63,11 +63,11 @@ def votes(truths: Truths) -> Iterator[Measured]:
             yield Measured(f"factor_vae_score.{block}", found.accuracy, interval, len(codes), "higher")
 
 
-def attributed(truths: Truths, binary: Callable[[Array], Array]) -> Iterator[Measured]:
-    """Yield the accuracy of the binary factors of each block, and of always guessing the more frequent, over folds."""
-    for block, codes, factors, _ in truths:
-        if (columns := binary(factors)).any():
-            found = attributes(codes, factors[:, columns], FOLDS)
+def attributed(blocks: Blocks, truth: Array, held: Mapping[str, Array], split: Split | None = None) -> Iterator[Measured]:
+    """Yield the mean accuracy of the binary factors that each block should hold, and of guessing the more frequent."""
+    for block, codes in blocks.items():
+        if held[block].any():
+            found = attributes(codes, truth[:, held[block]], FOLDS, split=split)
             yield Measured(
                 f"attributes.{block}", found.accuracy, over_folds(found.accuracy, found.folds, (0, 1)), found.n, "higher"
             )
