@@ -115,7 +115,7 @@ def fit(
         Print what was made as JSON.
     """
     from untwine import distributed
-    from untwine.data import load
+    from untwine.data import load, origin
     from untwine.methods import find_method
 
     kind, options = find_method(method), pairs(set, "--set")
@@ -124,11 +124,11 @@ def fit(
     made = kind.paper(data, **options) if preset == "paper" else kind(**options)
     made.check()
     check_out(out, resume, overwrite)
-    origin: dict[str, Any] = {"name": data, "options": pairs(data_set, "--data-set")}
+    chosen = pairs(data_set, "--data-set")
     with distributed.launched():
-        splits = load(data, **origin["options"])
+        splits = load(data, **chosen)
         with set_aside(out if overwrite else None):
-            made.fit(splits.train, out=out, resume=resume, every=every, origin=origin, progress=not quiet)
+            made.fit(splits.train, out=out, resume=resume, every=every, origin=origin(data, chosen), progress=not quiet)
         if distributed.rank() == 0:
             if json:
                 print_json({"run": str(out), "method": made.name, "params": made.get_params(), "seconds": made.seconds_})

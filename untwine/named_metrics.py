@@ -193,7 +193,7 @@ def _binary_factors(data: Encoded) -> tuple[Mapping[str, Array], Array, list[str
     """Return codes, the factors of 0 and 1, their names, and which rows to learn from, if others than the scored ones."""
     columns = data.attribute_columns()
     codes, truth, split = data.joined(partial(Encoded.factors, salient=False, columns=columns))
-    return codes, truth, [data.samples.factor_names[j].replace(" ", "_") for j in columns], split
+    return codes, truth, blocks.score_words([data.samples.factor_names[j] for j in columns]), split
 
 
 def _unsupervised(data: Encoded) -> Iterator[Measured]:

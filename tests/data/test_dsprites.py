@@ -1,8 +1,11 @@
+import json
+
 import numpy as np
 import pytest
 
 import untwine.data.dsprites as module
-from untwine.data import grid, load
+from untwine.cli import fit
+from untwine.data import grid, load, origin
 from untwine.data.mnist import data_folder
 from untwine.data.sprites import draw_sprites
 
@@ -123,6 +126,19 @@ def test_where_the_file_is_absent_one_is_told_that_it_is_redrawn(tmp_path):
     with pytest.warns(UserWarning, match="is not there, so this is dSprites redrawn, not dSprites"):
         splits = load("dsprites", folder=tmp_path, **SMALL)
     assert [part.fingerprint() for part in splits] == [part.fingerprint() for part in load("dsprites_redrawn", **SMALL)]
+
+
+def test_what_was_trained_on_redrawn_sprites_never_bears_the_name_of_dsprites(folder, tmp_path, monkeypatch):
+    place, _ = folder
+    assert origin("dsprites", {"folder": place, "size": 32}) == {"name": "dsprites", "options": {"folder": place, "size": 32}}
+    none = tmp_path / "none"
+    assert origin("dsprites", {"folder": none, "size": 32}) == {"name": "dsprites_redrawn", "options": {"size": 32}}
+    assert origin("toy_contrast", {"seed": 1}) == {"name": "toy_contrast", "options": {"seed": 1}}
+    monkeypatch.setenv("UNTWINE_DATA", str(none))
+    with pytest.warns(UserWarning, match="not dSprites"):
+        fit("pca", data="dsprites", data_set=("n_train=20", "n_test=10", "size=8"), out=tmp_path / "run", quiet=True)
+    card = json.loads((tmp_path / "run" / "method.json").read_text())
+    assert card["data"] == {"name": "dsprites_redrawn", "options": {"n_train": 20, "n_test": 10, "size": 8}}
 
 
 def test_redrawn_sprites_are_those_of_dsprites_own_frames():

@@ -13,7 +13,7 @@ from untwine.data.factor_grid import FactorGrid
 from untwine.data.folders import read_samples
 from untwine.data.splits import Splits, for_choosing, held_out
 
-__all__ = ["FactorGrid", "Splits", "catalogue", "for_choosing", "grid", "load", "read_samples"]
+__all__ = ["FactorGrid", "Splits", "catalogue", "for_choosing", "grid", "load", "origin", "read_samples"]
 
 
 def catalogue() -> dict[str, Callable[..., Splits]]:
@@ -55,6 +55,17 @@ def load(name: str | Path, **options: Any) -> Splits:
         name = str(name)
     splits: Splits = _called(known, name, options, "load expected the name of a data set", " and no such path")
     return splits
+
+
+def origin(name: str | Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the name and options to keep with what was trained on `load(name, **options)`, as `fit` takes them.
+
+    Where a data set's files are not there and something stands in for it, the name is that one's.
+    """
+    from untwine.data.sets import NAMES
+
+    found, kept = NAMES[str(name)](options) if str(name) in NAMES else (str(name), dict(options))
+    return {"name": found, "options": kept}
 
 
 def grid(name: str, **options: Any) -> FactorGrid:

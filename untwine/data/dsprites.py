@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +72,21 @@ def dsprites_redrawn(*, n_train: int = 50_000, n_test: int = 10_000, size: int =
     return dsprites_redrawn_grid(size=size).split(n_train, n_test, seed)
 
 
+def dsprites_name(options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options of what `dsprites` gives: never dSprites' own name where it is redrawn."""
+    if _file(options.get("folder")).is_file():
+        return "dsprites", dict(options)
+    return "dsprites_redrawn", {key: value for key, value in options.items() if key != "folder"}
+
+
+def _file(folder: str | Path | None) -> Path:
+    return data_folder(folder) / "dsprites" / FILE
+
+
 def dsprites_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
     """Return all of dSprites, addressed by its factors: 377 MB in memory, or drawn when asked for where the file is absent."""
     size = divisor(size, SIDE)
-    path = data_folder(folder) / "dsprites" / FILE
+    path = _file(folder)
     if not path.is_file():
         warnings.warn(
             f"{path} is not there, so this is dSprites redrawn, not dSprites; load 'dsprites_redrawn' to say so by name.",

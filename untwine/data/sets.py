@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from untwine.data.affectnet import affectnet
 from untwine.data.brats import brats
@@ -14,7 +15,7 @@ from untwine.data.chairs3d import chairs3d, chairs3d_grid
 from untwine.data.cifar_mnist import cifar_mnist
 from untwine.data.coil20 import coil20, coil20_grid
 from untwine.data.digit_style import digit_style
-from untwine.data.dsprites import dsprites, dsprites_grid, dsprites_redrawn, dsprites_redrawn_grid
+from untwine.data.dsprites import dsprites, dsprites_grid, dsprites_name, dsprites_redrawn, dsprites_redrawn_grid
 from untwine.data.dsprites_mnist import dsprites_mnist
 from untwine.data.edges2shoes import edges2shoes
 from untwine.data.factor_grid import FactorGrid
@@ -66,3 +67,5 @@ GRIDS: dict[str, Callable[..., FactorGrid]] = {
     "shapes3d": shapes3d_grid,
     "smallnorb": smallnorb_grid,
 }
+# What stands in for a data set whose files are not there has a name of its own.
+NAMES: dict[str, Callable[[Mapping[str, Any]], tuple[str, dict[str, Any]]]] = {"dsprites": dsprites_name}
