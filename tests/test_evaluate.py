@@ -193,7 +193,7 @@ def test_scores_are_written_whole_and_read_back(tmp_path, scores):
     write_scores(tmp_path / "scores.json", scores)
     read = json.loads((tmp_path / "scores.json").read_text())
     assert list(read) == list(scores)
-    assert set(read["w2.common"]) == {"value", "low", "high", "n", "seconds", "direction"}
+    assert set(read["w2.common"]) == {"value", "low", "high", "n", "seconds", "direction", "version"}
     assert read["probe.salient"]["value"] == scores["probe.salient"].value
     assert Score("probe.salient", **read["probe.salient"]) == scores["probe.salient"]
     bad = {"x.y": Score("x.y", math.nan, 0, 1, 1, 0.0, "info")}

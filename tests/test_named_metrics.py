@@ -1,12 +1,15 @@
 import math
+import re
 
 import numpy as np
 import pytest
 from fitted_made import Columns, Halves, Swapped, Whole, pictures, vectors
 
+from untwine import metrics
 from untwine.encoded import Encoded
 from untwine.evaluate import evaluate
 from untwine.metrics.blocks import score_words
+from untwine.named_metrics import METRICS, VERSIONS
 from untwine.samples import Samples
 
 
@@ -174,3 +177,23 @@ def test_attributes_are_learnt_from_training_rows_where_there_are_some():
     assert learnt["attributes.z"].value == pytest.approx(
         (learnt["attributes_hat.z"].value + learnt["attributes_salient_dot.z"].value) / 2
     )
+
+
+def test_every_score_bears_the_version_of_its_metric(monkeypatch):
+    assert set(VERSIONS) == set(METRICS)
+    data = Samples(np.random.default_rng(0).normal(size=(60, 2)), labels=np.arange(60) % 2)
+    assert {score.version for score in evaluate(Whole(), data, ["probe"]).values()} == {1}
+    monkeypatch.setitem(VERSIONS, "probe", 2)
+    found = evaluate(Whole(), data, ["probe", "clustering"])
+    assert found["probe.z"].to_json()["version"] == 2
+    assert found["clustering.z"].version == 1
+
+
+@pytest.mark.parametrize(
+    "metric", ["sap", "mig", "dci", "modularity", "explicitness", "z_diff", "factor_vae_score", "attributes", "unsupervised"]
+)
+def test_metrics_of_single_latents_say_their_range_direction_and_version(metric):
+    said = getattr(metrics, metric).__doc__
+    assert re.search(rf"Version {VERSIONS[metric]}\b", said)
+    assert re.search(r"\[0, 1\]|from 0|at least 0|0 or more", said)
+    assert re.search(r"higher is better|lower is better", said, re.IGNORECASE)

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Score:
-    """One number with its name, 95 % interval, rows, seconds and direction ("higher", "lower" or "info")."""
+    """One number with its name, 95 % interval, rows, seconds and direction ("higher", "lower" or "info").
+
+    `version` is that of its metric: numbers of one version can be compared, for the same codes give the same number.
+    """
 
     name: str
     value: float
@@ -31,6 +34,7 @@ class Score:
     n: int
     seconds: float
     direction: str
+    version: int = 1
 
     def to_json(self) -> dict[str, Any]:
         """Return what `scores.json` keeps under the score's name."""
@@ -68,7 +72,7 @@ def evaluate(
         `samples`, and the judge learns from one half of them and sees the other half.
     """
     from untwine.encoded import Encoded
-    from untwine.named_metrics import BY_DEFAULT, METRICS
+    from untwine.named_metrics import BY_DEFAULT, METRICS, VERSIONS
 
     if isinstance(metrics, str):
         raise TypeError(f"metrics expected a list of names, but got the single string {metrics!r}; wrap it in a list.")
@@ -89,7 +93,10 @@ def evaluate(
             began = time.perf_counter()
             for found in METRICS[name](data):
                 seconds, began = time.perf_counter() - began, time.perf_counter()
-                scores[found.name] = Score(found.name, found.value, *found.interval, found.n, seconds, found.direction)
+                low, high = found.interval
+                scores[found.name] = Score(
+                    found.name, found.value, low, high, found.n, seconds, found.direction, VERSIONS[name]
+                )
             advance(done + 1, partial(str, name))
     return scores
 

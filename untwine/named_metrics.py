@@ -235,3 +235,5 @@ METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "probe_factors": _probe_factors,
     "realism": _realism,
 }
+# Raised by one whenever the same codes would get another number, with a word in the metric's docstring and in the changelog.
+VERSIONS: Mapping[str, int] = {**dict.fromkeys(METRICS, 1)}

@@ -9,6 +9,7 @@ from untwine.report.markup import Markup, join, tag
 from untwine.report.runs import Run
 from untwine.report.style import CSS
 from untwine.report.tables import overview_table, shown
+from untwine.report.trade import trade_offs
 from untwine.report.verdict import verdict
 
 SECTIONS = {
@@ -53,9 +54,9 @@ def page(runs: list[Run]) -> str:
 
 
 def overview(runs: list[Run]) -> Markup:
-    """Return all scores of all runs in one table."""
+    """Return all scores of all runs in one table, and what single factors cost."""
     table = overview_table(runs) if any(run.scores for run in runs) else tag("p", "No run has scores yet.")
-    return tag("section", tag("h2", "All runs", id="all-runs"), table)
+    return tag("section", tag("h2", "All runs", id="all-runs"), table, trade_offs(runs))
 
 
 def _contents(runs: list[Run], headings: list[str]) -> Markup:

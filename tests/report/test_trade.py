@@ -1,0 +1,46 @@
+"""Several runs with scores of single factors are drawn against their error, methods and settings apart."""
+
+import numpy as np
+import pytest
+
+from untwine.report import trade
+from untwine.report.runs import Run
+
+
+def run(method, sap, error, **params):
+    scores = {"sap.z": {"value": sap}, "reconstruction.x": {"value": error}}
+    return Run(method, None, {"method": method, "params": {"seed": 0, "epochs": 5, **params}}, scores=scores)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Keep what is given to the picture."""
+    given = []
+    kept = trade.plots.trade_off
+    monkeypatch.setattr(
+        trade.plots, "trade_off", lambda *args, **options: given.append((args, options)) or kept(*args, **options)
+    )
+    return given
+
+
+def test_each_method_is_a_line_along_its_settings_and_seeds_are_averaged(drawn):
+    runs = [
+        run("beta_vae", 0.4, 0.02, beta=16.0, lr=0.2),
+        run("beta_vae", 0.2, 0.01, beta=4.0, lr=0.1),
+        run("beta_vae", 0.3, 0.01, beta=4.0, lr=0.1, seed=1),
+        run("dip_vae", 0.5, 0.008, variant="ii"),
+    ]
+    page = str(trade.trade_offs(runs))
+    assert "Disentanglement against reconstruction" in page
+    assert "SAP against the error" in page
+    [((errors, scores, beside), options)] = drawn
+    assert options["y"] == "SAP"
+    assert errors == {"beta_vae": [0.01, 0.02], "dip_vae": [0.008]}
+    assert scores == {"beta_vae": [pytest.approx(0.25), 0.4], "dip_vae": [0.5]}
+    assert beside == {"beta_vae": ["beta=4", "beta=16"], "dip_vae": [""]}
+
+
+def test_few_runs_or_numbers_that_are_not_there_draw_nothing(drawn):
+    assert not trade.trade_offs([run("vae", 0.4, 0.02), run("vae", 0.4, 0.02, seed=1)])
+    assert not trade.trade_offs([run("vae", 0.4, 0.02), run("vae", 0.4, 0.02, seed=1), run("vae", np.nan, 0.01, seed=2)])
+    assert drawn == []
