@@ -50,11 +50,11 @@ def mpi3d(
     is one of 1,036,800 pictures (460,800 with 4 colours and 4 shapes for real_complex), 64 x 64, RGB. Rows for testing and for
     training are drawn from all of them; a compressed file is read once for each.
 
-    Source: `mpi3d/mpi3d_toy.npz` (or _realistic, _real; for real_complex `mpi3d/real3d_complicated_shapes_ordered.npz`, as it is
-    published, or `mpi3d/mpi3d_real_complex.npz`) of github.com/rr-learning/disentanglement_dataset (M. W. Gondal and others,
-    2019; CC BY 4.0), or its array `images` as an .npy of that name, of which single pictures are read quickly. Checksum: none,
-    as the file was not at hand. Group: none. Label: the object's shape. Factors: `object colour`, `object shape`, `object size`,
-    `camera height`, `background colour`, `horizontal axis` and `vertical axis`, counted from 0.
+    Source: `mpi3d/mpi3d_toy.npz` (or _realistic, _real; for real_complex `mpi3d/real3d_complicated_shapes_ordered.npz`, as it
+    is published, or `mpi3d/mpi3d_real_complex.npz`) of github.com/rr-learning/disentanglement_dataset (M. W. Gondal and
+    others, 2019; CC BY 4.0), or its array `images` as an .npy of that name, of which single pictures are read quickly.
+    Checksum: none, as the file was not at hand. Group: none. Label: the object's shape. Factors: `object colour`, `object
+    shape`, `object size`, `camera height`, `background colour`, `horizontal axis` and `vertical axis`, counted from 0.
 
     Parameters
     ----------
