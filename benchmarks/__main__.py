@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = HERE) -> int:
     torch.set_num_threads(min(2, torch.get_num_threads()))
     figures: list[Figure] = []
     for number, part in enumerate(options.only, 1):
-        summary = str(PARTS[part].__doc__).strip()
+        summary = " ".join(str(PARTS[part].__doc__).split())
         print(f"[{number}/{len(options.only)}] {part}: {summary}", flush=True)
         start = perf_counter()
         for one in PARTS[part](options.quick):

@@ -40,19 +40,32 @@ def peers(quick: bool) -> Iterator[Figure]:
 
 
 def factor_peers(quick: bool) -> Iterator[Figure]:
-    """Pictures of 0 and 1, 64 x 64, in the bound of FactorVAE and of beta-TCVAE per second, over pythae's."""
+    """Pictures of 0 and 1, 64 x 64, per second, over pythae's, for FactorVAE and beta-TCVAE.
+
+    pythae's FactorVAE halves each batch: it reconstructs one half, and only encodes the other, to permute its codes. So it is
+    given twice the rows in batches of twice the size, and two ratios are printed. The bound holds that of pictures in the
+    bound (whose reconstruction and divergence a step descends), as both sides then take equally many steps of equally many
+    such pictures, which is what training waits for. That of pictures read, the half that is only encoded among them, is half
+    of it, and only informs.
+    """
     sides = {
-        "FactorVAE": (independent.our_factor_vae, independent.pythae_factor_vae),
-        "beta-TCVAE": (independent.our_beta_tcvae, independent.pythae_beta_tcvae),
+        "FactorVAE": (independent.our_factor_vae, independent.pythae_factor_vae, 2),
+        "beta-TCVAE": (independent.our_beta_tcvae, independent.pythae_beta_tcvae, 1),
     }
-    for title, (mine, theirs) in sides.items():
+    for title, (mine, theirs, read) in sides.items():
         task = Work(work.binary(FEW if quick else 512, (1, 64, 64)), work.shapes, 1)
         measured = interleaved({"ours": partial(mine, task), "pythae": partial(theirs, task)}, 1 if quick else 11)
-        yield _speed(f"{title}, 64 x 64: ours over pythae", "pythae", task, measured, 1.2)
+        yield _speed(f"{title}, 64 x 64, pictures in the bound: ours over pythae", "pythae", task, measured, 1.2)
+        if read > 1:
+            once: list[Round] = [{"ours": one["ours"], "pythae": one["pythae"] / read} for one in measured]
+            yield _speed(f"{title}, 64 x 64, pictures read: ours over pythae", "pythae", task, once, None)
 
 
 def metrics(quick: bool) -> Iterator[Figure]:
-    """The best-known library's seconds for metrics of single latents, brought to this machine, over ours."""
+    """The best-known library's seconds for metrics of single latents, brought to this machine, over ours.
+
+    The boosted trees that `dci` is held against and its own are fitted to the same rows.
+    """
     rows, rounds = (500, 1) if quick else (scores.ROWS, 5)
     measured = interleaved(scores.sides(rows), rounds)
     known = {**{name: (seconds, 2.0) for name, seconds in scores.LIBRARY.items()}, "dci": (scores.ALL_SECONDS, 20.0)}
@@ -193,7 +206,7 @@ PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
 }
 
 
-def _speed(name: str, other: str, task: Work, measured: list[Round], bound: float) -> Figure:
+def _speed(name: str, other: str, task: Work, measured: list[Round], bound: float | None) -> Figure:
     speeds = [{side: task.images / seconds for side, seconds in one.items()} for one in measured]
     detail = {**_sizes(task, measured), "images_per_second": medians(speeds, 0)}
     return figure(name, [one["ours"] / one[other] for one in speeds], bound=bound, detail=detail)

@@ -212,6 +212,39 @@ def test_both_sides_of_factor_vae_take_steps_on_as_many_pictures(monkeypatch):
     assert all(len(found) <= 3 for found in seen.values()), seen
 
 
+def test_factor_vae_has_both_ratios_and_the_bound_is_of_pictures_in_it(monkeypatch):
+    seconds = {"our_factor_vae": 1.0, "pythae_factor_vae": 3.0, "our_beta_tcvae": 1.0, "pythae_beta_tcvae": 1.1}
+    for name, value in seconds.items():
+        monkeypatch.setattr(independent, name, lambda task, value=value: value)
+    found = {one.name.removesuffix(": ours over pythae"): one for one in PARTS["factors"](True)}
+    assert {name: (one.value, one.bound, one.ok) for name, one in found.items()} == {
+        "FactorVAE, 64 x 64, pictures in the bound": (3.0, 1.2, True),
+        "FactorVAE, 64 x 64, pictures read": (1.5, None, True),  # pythae reads twice as many in the same seconds
+        "beta-TCVAE, 64 x 64, pictures in the bound": (1.1, 1.2, False),
+    }
+    rows = 2 * work.BATCH
+    read = found["FactorVAE, 64 x 64, pictures read"].detail["images_per_second"]
+    assert read == {"ours": rows, "pythae": round(2 * rows / 3)}
+
+
+def test_dci_fits_as_many_rows_as_the_calibration(monkeypatch):
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    fitted, judged = {}, {}
+
+    def ours(codes, factors, split):
+        fitted["ours"], judged["ours"] = codes[split[0]], codes[split[1]]
+
+    monkeypatch.setattr(scores.metrics, "dci", ours)
+    monkeypatch.setattr(GradientBoostingClassifier, "fit", lambda model, x, y: fitted.update(theirs=x))
+    sides_of_a_round = scores.sides(300)
+    assert sides_of_a_round["dci"]() > 0
+    assert sides_of_a_round["scikit-learn"]() > 0
+    assert np.array_equal(fitted["ours"], fitted["theirs"])
+    assert len(fitted["ours"]) == 300
+    assert len(judged["ours"]) == 150
+
+
 def test_the_scores_seconds_are_scaled_by_the_calibration(monkeypatch):
     seconds = {
         "scikit-learn": 2 * scores.CALIBRATION,

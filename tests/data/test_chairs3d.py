@@ -1,9 +1,13 @@
+import warnings
+
 import numpy as np
 import pytest
 from PIL import Image
 
+import untwine.data.chairs3d as module
 from untwine.data import grid, load
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* models of 3D Chairs, not the 809 of the papers")
 AZIMUTHS, ELEVATIONS = (0, 11, 23), (20, 30)
 
 
@@ -55,6 +59,30 @@ def test_models_can_be_named_in_a_file(folder, tmp_path):
     (tmp_path / "rendered_chairs" / "models.txt").write_text("17chair\n")
     with pytest.raises(ValueError, match=r"renders/ for each model, but 17chair of models.txt has none"):
         load("chairs3d", folder=tmp_path)
+
+
+def test_another_number_of_models_than_the_papers_is_told_in_one_sentence(folder, monkeypatch):
+    for n_models in (None, 4):
+        with pytest.warns(UserWarning, match=r"chairs3d has 10 models of 3D Chairs, not the 809 .* name those 809 in") as told:
+            grid("chairs3d", folder=folder, n_models=n_models)
+        assert len(told) == 1
+        assert "\n" not in str(told[0].message)
+    assert module.MODELS == 809
+    monkeypatch.setattr(module, "MODELS", 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert grid("chairs3d", folder=folder, n_models=4).sizes[0] == 4
+
+
+def test_only_the_models_that_the_file_names_are_counted(tmp_path, monkeypatch):
+    make(tmp_path / "chairs3d", 6)
+    monkeypatch.setattr(module, "MODELS", 3)
+    with pytest.warns(UserWarning, match="6 models of 3D Chairs, not the 3"):
+        grid("chairs3d", folder=tmp_path)
+    (tmp_path / "chairs3d" / "models.txt").write_text("00chair\n03chair\n05chair\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert grid("chairs3d", folder=tmp_path).sizes[0] == 3
 
 
 def test_missing_or_damaged_files_get_their_sentence(tmp_path):

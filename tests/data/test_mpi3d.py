@@ -33,6 +33,24 @@ def test_pictures_are_addressed_by_their_factors(tmp_path, images, ending):
     np.testing.assert_array_equal(train.labels, train.factors[:, 1])
 
 
+@pytest.mark.parametrize("name", ["mpi3d_real_complex", "real3d_complicated_shapes_ordered"])
+@pytest.mark.parametrize("ending", ["npz", "npy"])
+def test_the_complex_objects_are_found_under_their_public_name_too(tmp_path, images, name, ending):
+    path = tmp_path / "mpi3d" / f"{name}.{ending}"
+    path.parent.mkdir()
+    if ending == "npz":
+        np.savez(path, images=images)
+    else:
+        np.save(path, images)
+    arms = grid("mpi3d", folder=tmp_path, kind="real_complex")
+    np.testing.assert_array_equal(arms.read(np.array([5, 200])), np.moveaxis(images[[5, 200]], -1, 1))
+    for other in ("toy", "realistic", "real"):
+        with pytest.raises(
+            ValueError, match=f"MPI3D was expected in .* as mpi3d/mpi3d_{other}.npy or mpi3d/mpi3d_{other}.npz,"
+        ):
+            grid("mpi3d", folder=tmp_path, kind=other)
+
+
 def test_the_real_counts_are_those_of_the_papers():
     assert {np.prod(sizes) for sizes in module.SIZES.values()} == {1_036_800, 460_800}
 

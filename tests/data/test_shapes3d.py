@@ -1,5 +1,4 @@
 import sys
-import types
 
 import numpy as np
 import pytest
@@ -47,19 +46,43 @@ def test_splits_share_no_picture(folder):
     assert load("shapes3d", folder=folder, n_train=10, n_test=10, size=32).train.shape == (3, 32, 32)
 
 
-def test_the_public_h5_gives_the_same(folder, tmp_path, monkeypatch):
-    path = tmp_path / "3dshapes.h5"
-    try:
-        import h5py
+def public_file(path):
+    """Write the arrays as the public file has them: two datasets of an HDF5 file, the pictures in packed chunks."""
+    h5py = pytest.importorskip("h5py")  # of the dev extra; an .npz needs no package
+    made = arrays()
+    with h5py.File(path, "w") as file:
+        file.create_dataset("images", data=made["images"], chunks=(50, 8, 8, 1), compression="gzip", compression_opts=1)
+        file.create_dataset("labels", data=made["labels"])
+    return path
 
-        with h5py.File(path, "w") as file:
-            for name, array in arrays().items():
-                file[name] = array
-    except ImportError:
-        path.write_bytes(b"\x89HDF")
-        monkeypatch.setitem(sys.modules, "h5py", types.SimpleNamespace(File=lambda path, mode: arrays()))
+
+def test_the_public_h5_gives_the_same(folder, tmp_path):
+    public_file(tmp_path / "3dshapes.h5")
     expected, got = (load("shapes3d", folder=place, n_train=20, n_test=20) for place in (folder, tmp_path))
     assert [part.fingerprint() for part in got] == [part.fingerprint() for part in expected]
+    made, shapes = arrays(), grid("shapes3d", folder=tmp_path)
+    rows = np.array([287, 3, 3, 0, 140])
+    np.testing.assert_array_equal(shapes.read(rows), np.moveaxis(made["images"][rows], -1, 1))
+    np.testing.assert_array_equal(shapes.samples(rows).factors, made["labels"][rows])
+
+
+def test_a_damaged_h5_and_one_of_other_arrays_get_their_sentence(tmp_path):
+    path = public_file(tmp_path / "3dshapes.h5")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r"3dshapes.h5 expected an array labels, but it cannot be read"):
+        load("shapes3d", folder=tmp_path)
+    with pytest.importorskip("h5py").File(path, "w") as file:
+        file["labels"] = arrays()["labels"]
+    with pytest.raises(ValueError, match=r"3dshapes.h5 expected an array images, but it cannot be read"):
+        load("shapes3d", folder=tmp_path)
+
+
+def test_without_h5py_the_public_file_says_what_to_install(tmp_path, monkeypatch):
+    (tmp_path / "3dshapes.h5").touch()
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ValueError, match=r"3dshapes.h5 needs the package h5py; install it with pip install h5py, or convert"):
+        load("shapes3d", folder=tmp_path)
 
 
 def test_other_files_get_their_sentence(tmp_path):

@@ -1,5 +1,4 @@
 import sys
-import types
 
 import numpy as np
 import pytest
@@ -48,25 +47,24 @@ def test_other_arrays_of_the_file_may_be_anything_and_are_never_read(tmp_path, a
         small_array(path, "metadata")
 
 
-def test_h5_files_are_read_by_h5py_where_that_is_there(tmp_path, array, monkeypatch):
-    real = pytest.importorskip("h5py")
+def test_h5_files_are_read_by_h5py(tmp_path, array, monkeypatch):
+    real = pytest.importorskip("h5py")  # of the dev extra
     path = tmp_path / "some.h5"
     with real.File(path, "w") as file:
-        file["images"], file["labels"] = array, np.arange(3.0)
-    shape, read = stored_rows(path, "images")
-    assert shape == array.shape
-    np.testing.assert_array_equal(read(np.array([9, 3, 3])), array[[9, 3, 3]])
+        file["images"], file["labels"], file["wide"] = array, np.arange(3.0), array.astype(np.int64)
+        file.create_dataset("packed", data=array, chunks=(7, 4, 1), compression="gzip")
+    for name in ("images", "packed"):
+        for at_once in (1, 50, 1 << 24):
+            monkeypatch.setattr(module, "BYTES_AT_ONCE", at_once)
+            shape, read = stored_rows(path, name)
+            assert shape == array.shape
+            for rows in ([9, 3, 3], [199, 0], list(range(150, 100, -1))):
+                np.testing.assert_array_equal(read(np.array(rows)), array[rows])
     np.testing.assert_array_equal(small_array(path, "labels"), np.arange(3.0))
-
-
-def test_h5_files_through_a_stand_in_for_h5py(tmp_path, array, monkeypatch):
-    stand_in = types.SimpleNamespace(File=lambda path, mode: {"images": array, "labels": np.arange(3.0)})
-    monkeypatch.setitem(sys.modules, "h5py", stand_in)
-    _, read = stored_rows(tmp_path / "some.h5", "images")
-    np.testing.assert_array_equal(read(np.array([9, 3, 3])), array[[9, 3, 3]])
-    np.testing.assert_array_equal(small_array(tmp_path / "some.h5", "labels"), np.arange(3.0))
     with pytest.raises(ValueError, match="expected an array pictures, but it cannot be read"):
-        stored_rows(tmp_path / "some.h5", "pictures")
+        stored_rows(path, "pictures")
+    with pytest.raises(ValueError, match="expected uint8 as wide, but holds int64"):
+        stored_rows(path, "wide")
 
 
 def test_without_h5py_one_is_told_what_to_install(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """Methods without supervision: their terms in a step, what their weights do to the codes, and their papers' settings."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -103,6 +105,30 @@ class Begun:
         batch = self.batch()
         mu, logvar = self.method.nets_["vae"].encode(batch.x)["z"]
         return batch, mu, logvar, gaussian.sample(mu, logvar, batch.noise(4))
+
+
+def test_the_step_of_beta_vae_counts_the_divergence_beta_times():
+    found = {beta: Begun("beta_vae", beta=beta).terms()["vae"] for beta in (1.0, 4.0)}
+    _, mu, logvar, _ = Begun("beta_vae").encoded()
+    mu, logvar = mu.detach().numpy(), logvar.detach().numpy()
+    divergence = 0.5 * (mu**2 + np.exp(logvar) - logvar - 1).sum(axis=1).mean()
+    for beta, terms in found.items():
+        assert set(terms) == {"reconstruction", "kl"}
+        assert terms["kl"].item() == pytest.approx(beta * divergence, rel=1e-10)
+        assert terms["reconstruction"].item() == found[1.0]["reconstruction"].item()
+    assert un.BetaVAE().beta == 4.0
+
+
+def test_beta_vae_has_the_recorded_regulariser():
+    golden = np.load(Path(__file__).parents[1] / "golden" / "dip_vae_terms.npz", allow_pickle=False)
+    halves = []
+    for rows in (slice(32), slice(32, None)):
+        mu, logvar = (torch.from_numpy(golden[name][rows]) for name in ("mu", "logvar"))
+        begun = Begun("beta_vae", beta=4.0, n_latent=6)
+        begun.method.nets_["vae"].encode = lambda x, mu=mu, logvar=logvar: {"z": (mu, logvar)}
+        halves.append(begun.terms()["vae"]["kl"].item())
+    assert np.mean(halves) == pytest.approx(float(golden["beta_vae_regularizer_beta4"]), abs=1e-10)
+    assert np.mean(halves) == pytest.approx(4 * float(golden["kl"]), abs=1e-10)
 
 
 @pytest.mark.parametrize("variant", ["i", "ii"])

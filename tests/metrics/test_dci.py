@@ -1,4 +1,6 @@
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +25,24 @@ def test_it_is_close_to_the_reference_s_trees():
     assert found.completeness == pytest.approx(float(GOLDEN["dci_completeness"]), abs=0.02)
     assert found.informativeness == pytest.approx(float(GOLDEN["dci_informativeness_test"]), abs=0.02)
     assert found.informativeness_train == pytest.approx(float(GOLDEN["dci_informativeness_train"]), abs=0.02)
+
+
+@pytest.mark.parametrize("seed", ["", "_seed1"])
+def test_scores_of_the_reference_s_importances_are_the_reference_s(monkeypatch, seed):
+    importances = GOLDEN[f"dci_importance{seed}"]
+    given = iter(importances.T)
+
+    def known(fit, test, y, classes, seed=0):
+        return SimpleNamespace(importances=next(given), train=np.zeros(len(fit)), test=np.zeros(len(test)))
+
+    monkeypatch.setattr(sys.modules["untwine.metrics.dci"], "boost", known)
+    found = dci(GOLDEN["codes"], GOLDEN["factors"])
+    assert np.array_equal(found.importances, importances)
+    assert found.disentanglement == pytest.approx(float(GOLDEN[f"dci_disentanglement{seed}"]), abs=1e-8)
+    assert found.completeness == pytest.approx(float(GOLDEN[f"dci_completeness{seed}"]), abs=1e-8)
+    if not seed:  # the reference kept these of its first run alone
+        assert found.per_latent == pytest.approx(GOLDEN["dci_disentanglement_per_code"], abs=1e-8)
+        assert found.per_factor == pytest.approx(GOLDEN["dci_completeness_per_factor"], abs=1e-8)
 
 
 @pytest.mark.parametrize("classes", [0, 2, 4])

@@ -68,9 +68,13 @@ def test_duplicated_codes_have_no_gap_but_are_modular():
 def test_rotated_constant_and_random_codes_get_little():
     codes, factors = continuous()
     assert mig(codes @ rotation(3), factors).mig < 0.1
+    half = codes[:, :2] @ [[1.0, -1.0], [1.0, 1.0]]  # by 45 degrees
+    assert modularity(half, factors[:, :2]).modularity < 0.1
+    assert 0.3 < modularity(codes @ rotation(3), factors).modularity < 0.7  # a rotation alone costs it less
     codes, factors = discrete()
-    assert modularity(codes @ np.ones((3, 2)), factors).modularity < 0.1
-    assert mig(codes @ np.ones((3, 2)), factors).mig == pytest.approx(0.0, abs=1e-12)
+    sums = codes @ np.ones((3, 2))  # two latents, both the sum of all factors
+    assert modularity(sums, factors).modularity < 0.1
+    assert mig(sums, factors).mig == pytest.approx(0.0, abs=1e-12)
     constant = np.full((1500, 3), 0.1)
     assert mig(constant, factors).mig == 0.0
     assert modularity(constant, factors).modularity == 0.0

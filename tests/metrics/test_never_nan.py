@@ -21,13 +21,20 @@ SCORES = {
     "factor_vae_score": partial(metrics.factor_vae_score, **FEW),
     "information_matrix": metrics.information_matrix,
     "unsupervised": lambda codes, factors: metrics.unsupervised(codes),
+    "udr": lambda codes, factors: metrics.udr([codes, factors.astype(float), codes[:, ::-1]]),
+    "udr, no latent counts as dead": lambda codes, factors: metrics.udr([codes, codes, factors], dead=0.0),
 }
 N = 240
-ROUND = (np.ones((N, 1)), np.full((N, 1), 1e-9), np.full((N, 1), 1e9))
+
+
+def all_of(value, z):
+    return np.full((len(z), 1), value)
+
+
 DEAD = {
-    "a constant latent": lambda z: np.hstack([z, 0.1 * ROUND[0]]),
-    "only constant latents": lambda z: np.hstack(ROUND),
-    "a constant far from 0": lambda z: np.hstack([z, ROUND[2]]),
+    "a constant latent": lambda z: np.hstack([z, all_of(0.1, z)]),
+    "only constant latents": lambda z: np.hstack([all_of(value, z) for value in (1.0, 1e-9, 1e9)]),
+    "a constant far from 0": lambda z: np.hstack([z, all_of(1e9, z)]),
     "a latent of rounding errors": lambda z: np.hstack([z, 1 + 1e-16 * z[:, :1]]),
     "every latent twice": lambda z: np.hstack([z, z]),
     "one latent": lambda z: z[:, :1],
@@ -47,25 +54,40 @@ def numbers(found):
 
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("what", DEAD)
-def test_dead_and_repeated_latents_give_numbers(name, what):
-    codes, factors = discrete(N)
+@pytest.mark.parametrize("kind", [discrete, continuous])
+def test_dead_and_repeated_latents_give_numbers(name, what, kind):
+    codes, factors = kind(N)
     assert np.isfinite(list(numbers(SCORES[name](DEAD[what](codes), factors)))).all()
 
 
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("kind", [discrete, continuous])
 def test_a_constant_factor_gives_numbers(name, kind):
-    if (name, kind) == ("sap, svm", continuous):
-        pytest.skip("lines have no classifier")
     codes, factors = kind(N)
     constant = np.full((N, 1), 3, dtype=factors.dtype)
     for more in (np.hstack([factors, constant]), np.hstack([constant, factors])):
         assert np.isfinite(list(numbers(SCORES[name](codes, more)))).all()
 
 
+@pytest.mark.parametrize("score", [metrics.z_diff_drawn, metrics.factor_vae_score_drawn])
+@pytest.mark.parametrize("what", DEAD)
+def test_drawn_codes_that_are_dead_give_numbers(score, what):
+    def draw(factors):
+        return DEAD[what](factors.astype(float))
+
+    assert np.isfinite(list(numbers(score(draw, [3, 4], **FEW)))).all()
+
+
+@pytest.mark.parametrize("what", DEAD)
+def test_attributes_of_codes_with_dead_latents_are_numbers(what):
+    codes, factors = discrete(N)
+    found = metrics.attributes(DEAD[what](codes), factors > 1)
+    assert np.isfinite(list(numbers(found))).all()
+
+
 def test_attributes_of_dead_codes_are_guessed():
     truth = np.arange(N) % 3 == 0
-    for codes in (np.hstack(ROUND), 1e9 + np.zeros((N, 2))):
+    for codes in (DEAD["only constant latents"](truth), 1e9 + np.zeros((N, 2))):
         found = metrics.attributes(codes, truth)
         assert found.accuracy == pytest.approx(2 / 3, abs=0.01)
         assert np.isfinite(list(numbers(found))).all()

@@ -79,6 +79,40 @@ def test_correlated_latents_count_as_one_where_asked():
     assert sap(codes, factors, correlated=0.5).matrix.shape == (3, 3)
 
 
+def test_the_joint_r2_of_a_group_is_scikit_learn_s():
+    from sklearn.linear_model import LinearRegression
+
+    rng = np.random.default_rng(0)
+    codes, factors = continuous(400, 4)
+    noisy = np.hstack([codes[:, :2] + 0.2 * rng.normal(size=(400, 2)), 3 - 5 * codes[:, :2] + rng.normal(size=(400, 2))])
+    factors = factors @ (np.eye(4) + 0.2)
+    found = sap(noisy, factors, correlated=0.7)
+    assert found.members.tolist() == [0, 1, 0, 1]
+    for group in range(2):
+        own = noisy[:, found.members == group]
+        for j, factor in enumerate(factors.T):
+            expected = LinearRegression().fit(own, factor).score(own, factor)
+            assert found.matrix[group, j] == pytest.approx(expected, abs=1e-10)
+            assert found.matrix[group, j] > sap(own, factor).matrix.max() - 1e-12  # a line on one latent never does better
+    joint = np.sort(found.matrix, axis=0)
+    assert found.per_factor == pytest.approx(joint[-1] - joint[-2], abs=1e-12)
+    assert found.sap == pytest.approx(np.mean(joint[-1] - joint[-2]), abs=1e-12)
+
+
+def test_a_group_s_lines_come_from_the_training_rows_where_the_svm_has_some():
+    from sklearn.linear_model import LinearRegression
+
+    rng = np.random.default_rng(0)
+    codes, factors = continuous(200, 2)
+    noisy = np.hstack([codes, codes]) + 0.1 * rng.normal(size=(200, 4))
+    mixed = np.column_stack([factors[:, 0], rng.integers(0, 3, 200)])
+    rows = np.arange(120)
+    found = sap(noisy, mixed, continuous=[True, False], classifier="svm", correlated=0.8, split=(rows, np.arange(120, 200)))
+    own = noisy[:, found.members == found.members[0]]
+    expected = LinearRegression().fit(own[rows], mixed[rows, 0]).score(own[rows], mixed[rows, 0])
+    assert found.matrix[found.members[0], 0] == pytest.approx(expected, abs=1e-10)
+
+
 def test_kinds_of_factors_may_be_named_one_by_one():
     codes, factors = discrete(sizes=(3, 10))
     found = sap(codes, factors.astype(float), continuous=[False, True])

@@ -27,6 +27,45 @@ def test_z_diff_of_the_reference_s_batches_is_the_reference_s():
     assert right[300:].mean() == pytest.approx(float(GOLDEN["bv_small_eval_accuracy"]), abs=1e-8)
 
 
+def hinge_decisions(points, labels, train, C):
+    """Return the scores (n, k) of one-vs-rest linear classifiers from the dual of the hinge loss, by a bounded quasi-Newton.
+
+    min_w |w|^2 / 2 + C sum_i max(0, 1 - s_i w . (x_i, 1)), of which w = sum_i a_i s_i (x_i, 1) with 0 <= a_i <= C.
+    """
+    from scipy.optimize import minimize
+
+    rows, scores = np.hstack([points, np.ones((len(points), 1))]), []
+    for value in np.unique(labels[:train]):
+        signed = np.where(labels[:train] == value, 1.0, -1.0)[:, None] * rows[:train]
+
+        def dual(a, signed=signed):
+            w = signed.T @ a
+            return 0.5 * w @ w - a.sum(), signed @ w - 1
+
+        tight = {"maxiter": 20_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9}
+        a = minimize(dual, np.full(train, C / 2), jac=True, method="L-BFGS-B", bounds=[(0, C)] * train, options=tight).x
+        scores.append(rows @ (signed.T @ a))
+    return np.stack(scores, axis=1)
+
+
+def test_the_svm_is_the_least_hinge_loss_with_c_of_a_hundredth():
+    points, labels = GOLDEN["bv_points"], GOLDEN["bv_labels"]
+    found = told_apart(points, labels, 300, "svm")
+    differ = {}
+    for C in (0.008, 0.01, 0.0125):
+        by_hand = np.unique(labels)[hinge_decisions(points, labels, 300, C).argmax(axis=1)] == labels
+        differ[C] = int((found != by_hand).sum())
+    assert differ[0.01] <= 1  # whose two best scores are within the solvers' tolerance
+    assert min(differ[0.008], differ[0.0125]) >= 5, "the points no longer tell one C from another"
+
+
+def test_the_svm_is_what_is_taken_where_nothing_is_said():
+    for named, score in ((z_diff, (GRID, FACTORS)), (z_diff_drawn, (drawn, SIZES))):
+        plain = named(*score, **FEW)
+        assert plain == named(*score, classifier="svm", **FEW)
+        assert plain != named(*score, classifier="logistic", **FEW)
+
+
 def test_factor_vae_votes_of_the_reference_s_batches_are_the_reference_s():
     least = least_variance(GRID[GOLDEN["fv_rows"]], GOLDEN["fv_global_variances"])
     assert np.array_equal(least, GOLDEN["fv_argmin"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ Array = NDArray[Any]
 
 FILE = re.compile(r"_p(\d+)_t(\d+)_r\d+\.png$")
 SHARE_FOR_TRAINING = 0.8
+MODELS = 809  # that the papers use, of the archive's 1,393
 WHITE = 250  # what is darker in any channel is chair
 
 
@@ -31,8 +33,10 @@ def chairs3d(*, n_models: int | None = None, size: int = 64, seed: int = 0, fold
     Source: `chairs3d/<model>/renders/*_p<elevation>_t<azimuth>_r<distance>.png` (or `rendered_chairs/...`), as in
     rendered_chairs.tar of www.di.ens.fr/willow/research/seeing3Dchairs (M. Aubry, D. Maturana, A. Efros, B. Russell, J. Sivic,
     2014; for research only). The archive has 1,393 models; to take the 809 that are not near-duplicates, as the papers do,
-    keep only their folders or name them in `chairs3d/models.txt`, one a line. Checksum: none, as any models will do. Group:
-    none. Label: the model. Factors: `model` (by name), `azimuth` and `elevation` in degrees.
+    keep only their folders or name them in `chairs3d/models.txt`, one a line; with any other number there is a warning. A list
+    of 809 is in github.com/jimeiyang/deepRotator: `selected` of chair/reduced_set1.mat counts, from 1, the names of
+    chair/folder_list.mat, and scipy.io.loadmat reads both. Checksum: none, as any models will do. Group: none. Label: the
+    model. Factors: `model` (by name), `azimuth` and `elevation` in degrees.
 
     Parameters
     ----------
@@ -62,7 +66,14 @@ def chairs3d_grid(*, n_models: int | None = None, size: int = 64, folder: str | 
         ("chairs3d", "rendered_chairs"),
         "rendered_chairs.tar of www.di.ens.fr/willow/research/seeing3Dchairs",
     )
-    models = _models(place)[: None if n_models is None else whole("n_models", n_models, 1)]
+    models = _models(place)
+    if len(models) != MODELS:  # counted before n_models: the first 809 of 1,393 are other ones
+        warnings.warn(
+            f"{place} has {len(models)} models of 3D Chairs, not the {MODELS} of the papers, so scores are not theirs; "
+            f"name those {MODELS} in {place / 'models.txt'}, one a line, to compare.",
+            stacklevel=3,
+        )
+    models = models[: None if n_models is None else whole("n_models", n_models, 1)]
     files = {model: _views(place / model) for model in models}
     views = sorted(files[models[0]])
     azimuths, elevations = (np.unique([view[axis] for view in views]) for axis in (0, 1))

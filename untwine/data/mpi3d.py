@@ -26,7 +26,13 @@ NAMES = (
 )
 # How many levels each factor has, by the number of pictures: the complex objects are fewer.
 SIZES = {1_036_800: (6, 6, 2, 3, 3, 40, 40), 460_800: (4, 4, 2, 3, 3, 40, 40)}
-KINDS = ("toy", "realistic", "real", "real_complex")
+# What the files of each kind are called; the complex objects were published under a name of their own.
+KINDS = {
+    "toy": ("mpi3d_toy",),
+    "realistic": ("mpi3d_realistic",),
+    "real": ("mpi3d_real",),
+    "real_complex": ("mpi3d_real_complex", "real3d_complicated_shapes_ordered"),
+}
 
 
 def mpi3d(
@@ -44,8 +50,9 @@ def mpi3d(
     is one of 1,036,800 pictures (460,800 with 4 colours and 4 shapes for real_complex), 64 x 64, RGB. Rows for testing and for
     training are drawn from all of them; a compressed file is read once for each.
 
-    Source: `mpi3d/mpi3d_toy.npz` (or _realistic, _real, _real_complex) of github.com/rr-learning/disentanglement_dataset (M.
-    W. Gondal and others, 2019; CC BY 4.0), or its array `images` as an .npy, of which single pictures are read quickly.
+    Source: `mpi3d/mpi3d_toy.npz` (or _realistic, _real; for real_complex `mpi3d/real3d_complicated_shapes_ordered.npz`, as it
+    is published, or `mpi3d/mpi3d_real_complex.npz`) of github.com/rr-learning/disentanglement_dataset (M. W. Gondal and
+    others, 2019; CC BY 4.0), or its array `images` as an .npy of that name, of which single pictures are read quickly.
     Checksum: none, as the file was not at hand. Group: none. Label: the object's shape. Factors: `object colour`, `object
     shape`, `object size`, `camera height`, `background colour`, `horizontal axis` and `vertical axis`, counted from 0.
 
@@ -70,7 +77,7 @@ def mpi3d_grid(*, kind: str = "toy", size: int = 64, folder: str | Path | None =
     size = divisor(size, 64)
     if kind not in KINDS:
         raise ValueError(f"kind expected one of {', '.join(KINDS)}, but got {kind!r}.")
-    files = (f"mpi3d/mpi3d_{kind}.npy", f"mpi3d/mpi3d_{kind}.npz")
+    files = tuple(f"mpi3d/{name}.{ending}" for ending in ("npy", "npz") for name in KINDS[kind])
     path = placed(folder, "MPI3D", files, "github.com/rr-learning/disentanglement_dataset")
     shape, read_rows = stored_rows(path, "images")
     if shape[1:] != (64, 64, 3) or shape[0] not in SIZES:

@@ -50,7 +50,8 @@ def attributes(
     w_k = mean of the codes with attribute k - mean of those without; s_i = w_k . z_i; the bias b that makes
     sum_i max(0, 1 - y_i (s_i + b)) least, y being 1 or -1; the attribute is there where s_i + b > 0 (paper 002, table 2). In
     [0, 1], higher is better: 1 means that one direction parts the attribute cleanly, `majority` that the codes tell nothing
-    (constant codes get it). Order and rotation of latents do not matter; their scales do, for w is not whitened.
+    (constant codes get it). Order and rotation of latents do not matter, nor does doubling all of them; their scales do, for w
+    is not whitened. It says nothing of disentanglement.
 
     Fitted on the other folds and judged on each, or fitted and judged on the two sets of rows of `split` (train, test).
 

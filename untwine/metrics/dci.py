@@ -49,7 +49,8 @@ def dci(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, spl
     that each factor needs one latent alone. Informativeness is the mean over factors of the accuracy (classes) or R2, cut off
     at 0, (continuous) on held-out rows: 1 means that codes tell all. All in [0, 1], higher is better. Constant codes get 0
     and 0, with the informativeness of guessing; duplicated codes keep disentanglement and lose completeness; rotated ones lose
-    both. Order and scale of latents do not matter.
+    both, the more the more evenly latents share factors (two of k that share two factors evenly keep 1 - log 2 / log k),
+    and a little informativeness. Order and scale of latents do not matter.
 
     Integer factors are classes and floats are continuous, unless `continuous` says otherwise; a factor that never varies is
     left out. `split` gives two sets of rows (train, test); a random third is held out by `seed` where it is not given.

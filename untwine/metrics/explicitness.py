@@ -38,7 +38,7 @@ def explicitness(
     mean over factors and their values v of the area under the ROC curve of P(y = v | z), by multinomial logistic regression
     (C = 1) on all latents, each brought to mean 0 and deviation 1, for held-out rows. In [0, 1], higher is better: 1 means that
     every value can be told from all others, 0.5 that the codes tell nothing (constant or random ones). Not rescaled to start
-    at 0, as in the original paper. Order and scale of latents do not matter, and rotation hardly: it says nothing of
+    at 0, as in the original paper. Order, scale and copies of latents do not matter, and rotation hardly: it says nothing of
     disentanglement.
 
     Integer factors are classes; floats are continuous, and cut into 10 bins where they have more values, unless `continuous`

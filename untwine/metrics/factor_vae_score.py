@@ -58,7 +58,8 @@ def factor_vae_score(
     all rows, is least. Each latent stands for the factor that it was voted for most often in 10,000 votes; the score is the
     share of 5,000 further votes in which it stands for the fixed factor. In [0, 1], higher is better: 1 means that every
     factor has latents of its own (also where codes are duplicated), about one over the number of factors that the codes tell
-    nothing; 0 is given to constant codes. Order and scale of latents do not matter.
+    nothing; 0 is given to constant codes. Rotated codes lose what latents share evenly: two factors at 45 degrees are guessed
+    (1/2). Order and scale of latents do not matter.
 
     Rows are drawn among those given: the value they share is that of a random row. Integer factors are classes; floats are
     continuous, and cut into 20 bins where they have more values, unless `continuous` says otherwise; a factor that never
@@ -86,8 +87,8 @@ def factor_vae_score_drawn(
 ) -> FactorVAEScore:
     """Return the FactorVAE score as `factor_vae_score` does, from a function that draws codes for given factors.
 
-    It is asked for (train + test) x rows codes, about a million of them as it is; where they are dear, ask for fewer votes, or
-    encode rows once and use `factor_vae_score`.
+    In [0, 1], higher is better, with the extremes of `factor_vae_score`. It is asked for (train + test) x rows codes, about a
+    million of them as it is; where they are dear, ask for fewer votes, or encode rows once and use `factor_vae_score`.
 
     Parameters
     ----------

@@ -27,8 +27,9 @@ def mig(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, bin
 
     mean_j (I(z_a; y_j) - I(z_b; y_j)) / H(y_j), z_a and z_b being the two latents that tell most of factor j. Latents are cut
     into 20 bins of equal width. In [0, 1], higher is better: 1 means that one latent tells the factor whole and no other
-    anything of it; 0 that the best two tell as much (duplicated, rotated, constant codes), whatever else there is. Order and
-    scale of latents do not matter. Noise latents share a little information by chance, the more the fewer the rows.
+    anything of it; 0 that the best two tell as much, whatever else there is (constant and duplicated codes, and those rotated
+    so far that two latents share each factor evenly, as by 45 degrees; a slight rotation leaves a gap). Order and scale of
+    latents do not matter. Noise latents share a little information by chance, the more the fewer the rows.
 
     Integer factors are classes; floats are continuous, and cut into bins as well where they have more than 20 values;
     `continuous` (one bool, or one for each factor) says otherwise. A factor that never varies is left out of the mean.

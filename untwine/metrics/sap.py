@@ -52,10 +52,11 @@ def sap(
     S_ij says how well latent i alone predicts factor j: for a continuous factor R2 of a line, for a class the best
     **balanced** accuracy that thresholds on the latent reach on these very rows (one fewer than there are classes). The
     score is the mean over factors of the gap between the two largest S_ij. In [0, 1], higher is better: 0 means that the best
-    two latents predict alike (duplicated, rotated or constant codes); 1 that one latent predicts a factor perfectly and no
-    other is alive, or predicts any of it. For k classes thresholds on live noise already reach a little more than 1/k, so
-    classes then stay below (k - 1) / k. Order, sign and scale of latents do not matter, but for what counts as dead. A
-    latent that captures two factors is not punished.
+    two latents predict alike (constant and duplicated codes, and those rotated so far that two latents share each factor
+    evenly, as by 45 degrees; a slight rotation leaves a gap); 1 that one latent predicts a factor perfectly and no other is
+    alive, or predicts any of it. For k classes thresholds on live noise already reach a little more than 1/k, so perfect
+    codes of classes get (k - 1) / k. Order, sign and scale of latents do not matter, but for what counts as dead. A latent
+    that captures two factors is not punished.
 
     Parameters
     ----------
@@ -64,6 +65,8 @@ def sap(
     classifier
         "svm" takes for classes the plain accuracy of a linear SVM (C = 0.01, classes weighted equally) on held-out rows, as
         the best-known library does, and the lines of continuous factors from the training rows; not the paper's definition.
+        Scale and mean of a latent matter to it, and of more than two values it misses those in the middle: perfect codes of
+        four get about 0.5, constant and duplicated ones 0, those rotated evenly nearly 0.
     correlated
         Latents whose absolute correlation exceeds this form one group, which counts as one: R2 of a linear regression on all
         of its latents, and for classes the best latent of it.

@@ -29,8 +29,9 @@ def udr(codes: Sequence[ArrayLike], dead: float = DEAD) -> UDR:
     (1 / (d_a + d_b)) [sum_b r_b^2 / sum_a R_ab + sum_a r_a^2 / sum_b R_ab], r being the largest entry of a column or row, over
     the latents that are alive. A model's score is the median over the others, that of the setting the mean over its models.
     In [0, 1], higher is better: 1 means that every latent of one model is one latent of the other, up to sign, order and any
-    monotone scale; chance correlations of few rows keep it a little below. Models that mix the same truth differently
-    score low, unrelated ones near 0, a model without a live latent 0. Where every latent comes twice it is halved.
+    monotone scale; chance correlations of few rows keep it a little below. Models that mix the same truth differently (rotated
+    against perfect ones) score low, unrelated ones near 0, a model without a live latent 0. Where every latent of both comes
+    twice it is halved; where those of one do, it is 1 - d_a / (2 (d_a + d_b)), d_a being the fewer.
 
     Use it to choose among settings: train several seeds of each, and take the setting whose score is highest. Blind to
     what all models of a setting share, be it wrong.

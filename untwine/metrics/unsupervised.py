@@ -41,8 +41,10 @@ def unsupervised(codes: ArrayLike, bins: int = BINS) -> Unsupervised:
     With C the covariance and D its diagonal: total correlation (1/2) (sum_i log D_ii - log |C|); Wasserstein correlation
     2 tr C - 2 tr (D^1/2 C D^1/2)^1/2; and the mean mutual information of pairs of latents in 20 bins. All from 0,
     lower is better: 0 means uncorrelated latents, or independent ones. Rotated codes score above 0 wherever their spreads
-    differ; of duplicated codes the total correlation is infinite, and comes out as about 18 for each repeated latent. Scale
-    matters to the Wasserstein correlation alone. Constant latents are left out; all constant gives 0.
+    differ, and have mutual information unless they are Gaussian and spread alike; of duplicated codes the total correlation
+    is infinite, and comes out as about 18 for each repeated latent, and the Wasserstein correlation is 2 - sqrt 2 of the
+    variance. Order of latents does not matter; scale does to the Wasserstein correlation alone. Constant latents are left
+    out; all constant gives 0.
 
     None of it says that codes are any good: noise scores 0. Compare models that reconstruct alike.
 
