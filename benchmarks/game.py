@@ -98,6 +98,6 @@ def _loss(G: nn.Module, D: nn.Module, x: Tensor, generator: bool) -> Tensor:
     game = functional.softplus(-answers["real"]) + (0 if generator else functional.softplus(seen["real"]))
     side = torch.cat([functional.softplus(-answers["target"][:n]), functional.softplus(answers["target"][n:])])
     info = [(seen["z"] - z).abs().mean(1), (seen["s"] - s).abs().mean(1), (again - x).abs().mean((1, 2, 3))]
-    rows = 0.5 * game + 0.5 * side + sum(info)
+    rows: Tensor = 0.5 * game + 0.5 * side + sum(info)
     loss = rows[:n].mean() + 0.5 * rows[n:].mean()
     return loss if generator else loss + said["s"][n:].abs().mean()
