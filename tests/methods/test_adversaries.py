@@ -1,4 +1,4 @@
-"""Each adversary is played: it learns when it alone moves, the other side's move makes it harder, and neither moves the other."""
+"""Each adversary is played: it learns when it alone moves, the other's move makes it harder, and neither moves the other."""
 
 import dataclasses
 from typing import NamedTuple
