@@ -9,6 +9,7 @@ from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.batches import Rows
+from untwine.methods import METHODS
 from untwine.networks.autoencoder import HASTE
 
 N = 6
@@ -148,7 +149,29 @@ def test_a_step_of_sep_vae_is_the_bound_the_classifier_and_the_game_over_both_gr
     torch.testing.assert_close(begun.moves, found)
 
 
-@pytest.mark.parametrize("name", ["principled_vae", "contrastive_vae", "mm_cvae", "sep_vae"])
+VAES = ("principled_vae", "contrastive_vae", "mm_cvae", "sep_vae")
+
+
+@pytest.mark.parametrize("name", VAES)
+def test_all_have_the_setting_of_the_paper_that_compares_them(name):
+    kind = METHODS[name]
+    assert set(kind.papers) == {"grassy_mnist", "grassy_mnist_nonlinear", "celeba_accessories", "affectnet"}
+    for data, widths, networks in (
+        ("grassy_mnist", (16, 8), "layers6"),
+        ("grassy_mnist_nonlinear", (16, 8), "layers6"),
+        ("celeba_accessories", (16, 6), "layers8"),
+        ("affectnet", (32, 32), "layers8"),
+    ):
+        method = kind.paper(data)
+        method.check()
+        assert (method.n_common, method.n_salient, method.networks) == (*widths, networks)
+        assert (method.beta_common, method.beta_salient, method.batch, method.lr, method.epochs) == (2.0, 2.0, 128, 1e-3, 200)
+    own = {"principled_vae": (1.0, 10.0), "mm_cvae": (156.25, 15.625)}  # the second: 10^4 and 10^3 next to sums over 64 rows
+    if name in own:
+        assert (method.lambda_z, method.lambda_s) == own[name]
+
+
+@pytest.mark.parametrize("name", VAES)
 def test_divergences_without_weight_are_left_out(name):
     terms = Begun(name, beta_common=0.0, beta_salient=0.0).moves["vae"]
     assert not {"kl_common", "kl_salient"} & set(terms)
