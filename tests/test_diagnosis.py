@@ -50,6 +50,7 @@ def test_each_number_is_what_it_says():
     assert target["effect"] == pytest.approx(0.5)
     assert found["common"]["target"]["effect"] == pytest.approx(0.5)
     assert found["common"]["background"]["effect"] == pytest.approx(1)
+    assert found["common"]["background"]["varies"] is True
 
 
 def test_all_rows_are_targets_where_there_are_no_groups():

@@ -160,7 +160,8 @@ def evaluate(
     data_set
         An option of that data as name=value; may be repeated.
     metrics
-        Only these; all that the data allows where not given.
+        Only these. Where not given, all that are not on request and that the data allows; `untwine list metrics` says which are
+        on request.
     seeds
         Resamples for the intervals.
     quiet

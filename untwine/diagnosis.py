@@ -18,6 +18,7 @@ from untwine.contrast import contrast_record
 from untwine.latents import Latents
 from untwine.samples import Array, Samples
 
+ROUNDING = 1e-6  # of the rows' own size: what varies by less only rounds
 ROWS = 1000  # of each group, at most; means of so many are known well enough
 
 
@@ -50,8 +51,8 @@ def code_record(method: Fitted, samples: Samples) -> dict[str, Any]:
     """Return for every block what its codes do, and on how many rows of `target` and `background` that was seen.
 
     For each group that has rows: `variance` of each dimension, `energy` (the mean squared distance of the codes from the value
-    that means "nothing there"), and `effect` (how much what is decoded changes when the codes of all rows are held at their
-    mean, 1 being as much as the rows themselves vary).
+    that means "nothing there"), `effect` (how much what is decoded changes when the codes of all rows are held at their
+    mean, 1 being as much as the rows themselves vary), and whether the rows vary at all (`varies`).
     """
     found: dict[str, Any] = {}
     for group, rows in _groups(samples).items():
@@ -61,6 +62,7 @@ def code_record(method: Fitted, samples: Samples) -> dict[str, Any]:
         for block in latents:
             numbers = statistics(latents[block], latents.remove(block)[block])
             numbers["effect"] = effect(x, whole, method.decode(held(latents, block)))
+            numbers["varies"] = varies(x)
             found.setdefault(block, {})[group] = numbers
         found.setdefault("rows", {})[group] = len(rows)
     return found
@@ -88,8 +90,14 @@ def effect(x: Array, whole: Array, without: Array) -> float:
     change = np.square(a - b).mean(axis=0)
     if x.ndim > 2:
         variance, change = variance.mean(keepdims=True), change.mean(keepdims=True)
-    varies = np.sqrt(variance) > 1e-6 * np.sqrt(np.square(flat).mean())  # what only rounds does not vary
+    varies = np.sqrt(variance) > ROUNDING * np.sqrt(np.square(flat).mean())
     return float((change[varies] / variance[varies]).mean()) if varies.any() else 0.0
+
+
+def varies(x: Array) -> bool:
+    """Say whether rows differ at all."""
+    flat = np.asarray(x, dtype=np.float64).reshape(len(x), -1)
+    return bool((flat.std(axis=0) > ROUNDING * np.sqrt(np.square(flat).mean())).any())
 
 
 def _groups(samples: Samples) -> Mapping[str, Array]:

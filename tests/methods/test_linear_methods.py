@@ -47,10 +47,27 @@ def aligned(found, truth):
 @pytest.mark.parametrize("alpha", ["0.5", "1", "2", "10"])
 def test_contrastive_pca_equals_its_authors(kind, alpha):
     truth, (A, B) = golden("cpca"), covariances(kind)
+    for name, found in (("fg", A), ("bg", B)):
+        np.testing.assert_allclose(found, truth[f"{kind}_{name}_cov"], atol=1e-10)
     values, vectors = leading(A - float(alpha) * B, 12)
     np.testing.assert_allclose(values, truth[f"{kind}_alpha{alpha}_eigenvalues"], atol=1e-10)
     components = truth[f"{kind}_alpha{alpha}_components4"]
     np.testing.assert_allclose(aligned(vectors[:, :4], components), components, atol=1e-8)
+    for name, rows in zip(("projection4", "bg_projection4"), sides(kind), strict=True):
+        projection = truth[f"{kind}_alpha{alpha}_{name}"]
+        np.testing.assert_allclose(aligned(rows @ vectors[:, :4], projection), projection, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["raw", "std"])
+@pytest.mark.parametrize("alpha", ["0.5", "1", "2", "10"])
+def test_the_codes_of_contrastive_pca_are_the_published_projections(kind, alpha):
+    target, background = sides(kind)
+    data = Samples.contrast(target=target, background=background)
+    method = un.ContrastivePCA(n_salient=4, alpha=float(alpha), precision="float64").fit(data)
+    for name, rows in (("projection4", target), ("bg_projection4", background)):
+        codes = method.encode(rows).salient
+        projection = golden("cpca")[f"{kind}_alpha{alpha}_{name}"]
+        np.testing.assert_allclose(aligned(codes, projection), projection, atol=1e-5)  # for rows are kept in single precision
 
 
 @pytest.mark.parametrize("kind", ["raw", "std"])
@@ -60,6 +77,21 @@ def test_automatic_alphas_equal_their_authors(kind):
     found = affinity(A, [leading(A - alpha * B, 2)[1] for alpha in ALPHAS])
     np.testing.assert_allclose(found, truth[f"{kind}_affinity"], atol=1e-8)
     np.testing.assert_allclose([ALPHAS[i] for i in representatives(found, seed=0)], truth[f"{kind}_auto_alphas"], rtol=1e-12)
+
+
+def test_version_1_of_generalised_contrastive_pca_is_contrastive_pca_with_alpha_1():
+    truth, (A, B) = golden("gcpca"), covariances()
+    x, y = truth["normalised_target"], truth["normalised_background"]
+    for kind, covariance in (("centred", A - B), ("normalised", np.cov(x.T) - np.cov(y.T))):
+        values, vectors = leading(covariance, 12)
+        loadings = truth[f"v1_{kind}_loadings"]
+        np.testing.assert_allclose(aligned(vectors, loadings), loadings, atol=1e-8)
+        np.testing.assert_allclose(values, truth[f"v1_{kind}_objective_values"], atol=1e-8)
+    target, background = sides()
+    method = un.ContrastivePCA(n_salient=4, alpha=1.0, precision="float64")
+    found = method.fit(Samples.contrast(target=target, background=background)).components_.T
+    loadings = truth["v1_centred_loadings"][:, :4]
+    np.testing.assert_allclose(aligned(found, loadings), loadings, atol=1e-6)  # for rows are kept in single precision
 
 
 @pytest.mark.parametrize("version", [2, 3, 4])
@@ -73,11 +105,13 @@ def test_generalised_contrastive_pca_equals_its_authors_whatever_the_version(ver
     np.testing.assert_allclose(theirs, truth[f"v{version}_centred_eigenvalues_scipy"], rtol=1e-8)
 
 
-def test_generalised_contrastive_pca_equals_its_authors_on_normalised_data():
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_generalised_contrastive_pca_equals_its_authors_on_normalised_data(version):
     truth = golden("gcpca")
     x, y = truth["normalised_target"], truth["normalised_background"]
     W = contrasts(x.T @ x, y.T @ y)[1]  # scaled to one norm there, and not divided by the number of rows
-    np.testing.assert_allclose(aligned(W, truth["v4_normalised_loadings"]), truth["v4_normalised_loadings"], atol=1e-8)
+    loadings = truth[f"v{version}_normalised_loadings"]
+    np.testing.assert_allclose(aligned(W, loadings), loadings, atol=1e-8)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -88,10 +122,23 @@ def test_probabilistic_contrastive_pca_equals_its_authors(k, gamma):
     W, sigma2 = maximum_likelihood(both, float(gamma), k)
     np.testing.assert_allclose(W @ W.T, truth[f"k{k}_gamma{gamma}_WWt"], atol=1e-8)
     assert sigma2 == pytest.approx(float(truth[f"k{k}_gamma{gamma}_sigma2"]), rel=1e-10)
+    logs = {name: log_likelihood(rows, W, sigma2) for name, rows in (("target", x), ("background", y))}
+    for name, found in logs.items():
+        assert found == pytest.approx(float(truth[f"k{k}_gamma{gamma}_loglik_{name}"]), rel=1e-10)
+    objective = logs["target"] - float(gamma) * logs["background"]
+    assert objective == pytest.approx(float(truth[f"k{k}_gamma{gamma}_objective"]), rel=1e-10)
     if k == 2:
         maps = un.ProbabilisticContrastivePCA(gamma=float(gamma)).salient_plane(both).maps
-        codes = truth[f"k2_gamma{gamma}_z_target"]
-        np.testing.assert_allclose(aligned(x @ maps, codes), codes, atol=1e-8)
+        for name, rows in (("target", x), ("background", y)):
+            codes = truth[f"k2_gamma{gamma}_z_{name}"]
+            np.testing.assert_allclose(aligned(rows @ maps, codes), codes, atol=1e-8)
+
+
+def log_likelihood(rows, W, sigma2):
+    """Summed over rows: that of N(0, W W' + sigma^2 I)."""
+    covariance = W @ W.T + sigma2 * np.eye(rows.shape[1])
+    logdet = np.linalg.slogdet(2 * np.pi * covariance)[1]
+    return -0.5 * (len(rows) * logdet + (rows * np.linalg.solve(covariance, rows.T).T).sum())
 
 
 @pytest.mark.parametrize(

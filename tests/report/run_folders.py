@@ -69,13 +69,19 @@ def contrast(p_value: float = 0.005, n_salient: int = 2) -> dict[str, Any]:
     return {"p_value": p_value, "n_salient": n_salient, "contrasts": contrasts, "chance": chance, "permutations": 199, **rows}
 
 
-def codes(target: float = 0.9, background: float = 0.01, effect: float = 0.3) -> dict[str, Any]:
-    """What untwine evaluate keeps of the codes: the salient ones vary by so much in each group and have that effect."""
+def codes(
+    target: float = 0.9, background: float = 0.01, effect: float = 0.3, common: float = 1.0, varies: bool = True
+) -> dict[str, Any]:
+    """What untwine evaluate keeps of the codes: the salient ones vary by so much in each group and have that effect.
+
+    The common ones and their effect are `common` times as large as usual, in rows that vary or not.
+    """
     salient = {
         "target": {"variance": [target, target / 2], "energy": 2 * target, "effect": effect},
         "background": {"variance": [background] * 2, "energy": 2 * background, "effect": effect * background},
     }
-    same = {"variance": [1.0, 0.8, 0.5, 0.5], "energy": 2.8, "effect": 0.6}
+    same = {"variance": [common * v for v in (1.0, 0.8, 0.5, 0.5)], "energy": 2.8 * common, "effect": 0.6 * common}
+    same |= {"varies": varies}
     return {"common": {"target": same, "background": same}, "salient": salient, "rows": {"target": 500, "background": 400}}
 
 

@@ -28,13 +28,13 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from untwine.batches import Batch
-from untwine.methods.contrastive_bound import TwoParts, both, bound, by_group, draw
+from untwine.methods.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, draw
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.networks.mlp import layers
 from untwine.terms import density_ratio
@@ -70,6 +70,8 @@ class SepVAE(TwoParts):
     lr_discriminator: float = 1e-3
     scale: float = 0.32
     name: ClassVar[str] = "sep_vae"
+    # Paper 000's setting for all methods. The weights of its own terms stay ours: the authors' classifier has 10^-9 of them.
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_000
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the classifier and the discriminator."""

@@ -2,58 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from untwine.plots import terms
 from untwine.report.contrast import is_salient
 from untwine.report.markup import Markup, join, tag
+from untwine.report.rules import (
+    COLLAPSED,
+    COMMON_LEAKS,
+    EPOCHS,
+    LARGE,
+    MEANINGS,
+    PRESENT_IN_BACKGROUND,
+    SALIENT_LEAKS,
+    SILENT,
+    WEAK,
+    Rule,
+)
 from untwine.report.runs import Run
-from untwine.report.verdict import CARRIES, LEAKS, THINGS, chance, collapsed, known, number
+from untwine.report.verdict import CARRIES, LEAKS, THINGS, chance, collapsed, known, number, silent
 
 PRESENT = 0.25  # of the targets' salient energy, in the background: from here on it is no longer silent
 MOST = 4  # things to try
-EPOCHS = ("raise", "epochs")
-
-# What moves each failure, strongest first. Each was seen to, in the direction that stands here, on `toy_contrast`, whose truth
-# is known; `scale`, which only pictures have, on `grassy_digits`.
-COLLAPSED = (("lower", "beta_salient"), ("lower", "scale"))
-PRESENT_IN_BACKGROUND = (("raise", "lambda_s"), ("raise", "beta_salient"), ("raise", "alpha"), ("raise", "gamma"), EPOCHS)
-SALIENT_LEAKS = (("lower", "n_salient"), *PRESENT_IN_BACKGROUND)
-COMMON_LEAKS = (
-    ("raise", "lambda_z"),
-    ("raise", "beta_common"),
-    ("lower", "beta_salient"),
-    ("raise", "n_salient"),
-    ("raise", "alpha"),
-    ("raise", "gamma"),
-    ("lower", "n_common"),
-    EPOCHS,
-)
-WEAK = (
-    ("lower", "beta_salient"),
-    ("raise", "n_salient"),
-    ("raise", "alpha"),
-    ("raise", "gamma"),
-    ("lower", "scale"),
-    EPOCHS,
-)
 
 NOTHING = (
     "The test above found no way in which targets vary and the background does not, and no setting changes that. More rows, or "
     "a background that shares more with the targets, might."
 )
-MEANINGS = {
-    "alpha": "what the background's variance costs",
-    "beta_common": "what codes of the common part cost",
-    "beta_salient": "what codes of the salient part cost",
-    "epochs": "how long it learns",
-    "gamma": "the weight of the background",
-    "lambda_s": "how strongly the background's salient codes are held at 0",
-    "lambda_z": "how strongly the common codes of both groups are made alike",
-    "n_common": "the number of common dimensions",
-    "scale": "the error that is let pass as noise",
-}
 
 
 @dataclass(frozen=True)
@@ -80,6 +57,9 @@ def findings(run: Run) -> Iterator[Finding]:
         return
     if collapsed(run):
         yield _collapsed(run)
+    if silent(run):
+        yield _silent(run)
+    if collapsed(run) or silent(run):
         return
     nothing = run.contrast is not None and not is_salient(run.contrast)
     if nothing:
@@ -100,6 +80,16 @@ def _collapsed(run: Run) -> Finding:
         return Finding(what, f"{why} The test above found nothing salient in this data, so an empty part may be just right.")
     more = () if run.contrast is not None else ("ask un.contrast_test(samples) whether there is anything salient",)
     return Finding(what, why, (*tries(run, COLLAPSED), *more))
+
+
+def _silent(run: Run) -> Finding:
+    codes = (run.codes or {})["common", "background"]
+    why = (
+        "Its codes are all but the same for every background, though the background varies: their variance is "
+        f"{_most(codes.variance)} in each of {len(codes.variance)} dimensions, and {100 * codes.effect:.1f} % of what varies "
+        "in the background comes from it. That nothing salient can be read from it says nothing then."
+    )
+    return Finding("The common part is silent.", why, tuple(tries(run, SILENT)))
 
 
 def _most(variances: Sequence[float]) -> str:
@@ -137,11 +127,17 @@ def _background(run: Run) -> Iterator[Finding]:
     yield Finding("The background still has salient codes.", why, tuple(tries(run, PRESENT_IN_BACKGROUND)))
 
 
-def tries(run: Run, rules: Sequence[tuple[str, str]]) -> list[Markup]:
-    """Return the first few rules that apply to the run: to fields that its method has, and that can still go that way."""
+def tries(run: Run, rules: Sequence[Rule]) -> list[Markup]:
+    """Return the first few rules that apply to the run: to fields that its method has, and that can still go that way.
+
+    Where none applies there is still one thing to try: to learn longer, or for methods that do not learn, another width.
+    """
     ordered = dict.fromkeys([EPOCHS, *rules] if EPOCHS in rules and still_learning(run) else rules)
     found = (_width(run, verb) if field == "n_salient" else _weight(run, verb, field) for verb, field in ordered)
-    return [text for text in found if text][:MOST]
+    chosen = [text for text in found if text][:MOST]
+    widths = [rule for rule in rules if rule[1] == "n_salient"]
+    last = (_weight(run, verb, field) for verb, field in (EPOCHS, *widths, ("raise", "n_common")))
+    return chosen or [text for text in last if text][:1]
 
 
 def still_learning(run: Run) -> bool:
@@ -154,10 +150,16 @@ def still_learning(run: Run) -> bool:
 
 
 def _weight(run: Run, verb: str, field: str) -> Markup:
-    value = number(run.part("params"), field)
-    if value is None or (verb == "lower" and not value > (1 if field.startswith("n_") else 0)):
+    params = run.part("params")
+    if field in ("alpha", "gamma") and field in params and params[field] is None:
+        return join(
+            f"{verb} ", tag("code", field), f", {MEANINGS[field]} (chosen from the data now, ", tag("code", f"{field}_"), ")"
+        )
+    width = field.startswith("n_")
+    value = run.width(field.removeprefix("n_")) if width else number(params, field)
+    if value is None or (verb == "lower" and not value > (1 if width else 0)):
         return Markup("")
-    if field == "scale" and not _has_scale(run):
+    if (field == "scale" and not _has_scale(run)) or (verb == "raise" and value >= LARGE.get(field, math.inf)):
         return Markup("")
     still = "; the error was still falling" if (verb, field) == EPOCHS and still_learning(run) else ""
     return join(f"{verb} ", tag("code", field), f", {MEANINGS[field]} ({value:g} now{still})")

@@ -33,6 +33,7 @@ class Codes:
     variance: tuple[float, ...]
     energy: float
     effect: float
+    varies: bool = True  # the rows themselves; older files do not say
 
 
 def read_contrast(path: Path) -> Contrast | None:
@@ -64,7 +65,10 @@ def read_codes(path: Path) -> dict[tuple[str, str], Codes] | None:
             if not isinstance(numbers, Mapping):
                 raise _refused(path)
             energy, effect = (float(_number(path, numbers.get(key))) for key in ("energy", "effect"))
-            found[block, group] = Codes(_row(path, numbers.get("variance")), energy, effect)
+            varies = numbers.get("varies", True)
+            if not isinstance(varies, bool):
+                raise _refused(path)
+            found[block, group] = Codes(_row(path, numbers.get("variance")), energy, effect, varies)
     return found
 
 

@@ -5,35 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from untwine.report.markup import Markup, join, tag
+from untwine.report.meanings import meaning
 from untwine.report.runs import Run, Score, split
 from untwine.report.verdict import number, verdict
 
 ARROWS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better")}
 INFORMATION = ("·", "for information")
-
-MEANINGS = {
-    "probe": "Can a linear classifier tell the class from this part alone? Accuracy of logistic regression over 5 folds.",
-    "factors": "How much of the true factors can a linear regression read from this part? Mean R²: 1 is all, 0 is nothing.",
-    "factors_salient": "The same for the true factors that only targets have.",
-    "clustering": "Do clusters that are found without labels agree with the classes? Accuracy of k-means in the t-SNE plane, "
-    "best matching.",
-    "clustering_random": "What the clustering score gives for random labels: the score of nothing.",
-    "silhouette": "Do the classes stand apart in the t-SNE plane? 1 is apart, 0 is touching, below 0 is mixed.",
-    "w2": "How far apart are the codes of target and background? Squared Wasserstein distance, 0 when they are alike.",
-    "w2_relative": "The same distance over the mean squared norm of the codes, so that it does not depend on their scale.",
-    "ari": "Do k-means clusters of the codes agree with the classes? Adjusted Rand index: 1 is the same, 0 is chance.",
-    "nmi": "The same as normalised mutual information: 1 is the same, 0 is unrelated.",
-    "leakage": "How much of what the other part should hold can be read here? 0 is nothing, 1 is as much as there.",
-    "leakage_group": "The same for telling target from background.",
-    "group_silhouette": "Do target and background stand apart? 1 is apart, 0 is in one place.",
-    "class_read": "Can a small network tell the class from this part alone? Accuracy on held-out codes.",
-    "content_read": "The same for the content: which combination of the true factors that vary within a class.",
-    "class_chance": "What guessing the most frequent class gives.",
-    "content_chance": "What guessing the most frequent content gives.",
-    "transfer": "How far is a sample that got another's content from the true one? Mean absolute error.",
-    "transfer_unmoved": "The same error for samples left as they are: the score of doing nothing.",
-    "reconstruction": "How much is lost when a sample is encoded and decoded? Mean squared error per pixel or feature.",
-}
 
 
 def scores_table(run: Run) -> Markup:
@@ -46,7 +23,7 @@ def scores_table(run: Run) -> Markup:
     span = len(blocks)
     bodies = []
     for metric in metrics:
-        title = tag("th", tag("b", metric), " ", tag("span", MEANINGS.get(metric, "")), colspan=span, scope="rowgroup")
+        title = tag("th", tag("b", metric), " ", tag("span", meaning(metric)), colspan=span, scope="rowgroup")
         cells = [cell for one in runs for cell in _cells(one, metric, columns[one.name])]
         bodies.append(tag("tbody", tag("tr", title), tag("tr", *cells)))
     table = tag("table", tag("thead", head, tag("tr", *blocks)), *bodies, class_="scores")

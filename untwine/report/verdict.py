@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from untwine.report.measured import Codes
 from untwine.report.runs import Run, Score, split
 
 # Codes that are not used vary far less than the 1 of their prior, and holding them still changes nothing that is decoded.
@@ -30,6 +31,7 @@ MARKS = {"apart": "✓", "partly": "≈", "not": "✗", "one": "•", "unknown":
 
 
 EMPTY = "The salient part is empty: nothing that is decoded comes from it, whatever a classifier may read from traces in it."
+SILENT = "The common part is silent: nothing that is decoded comes from it, so what both groups share is in no part."
 NOTHING = "No labels and no true factors were scored, so the pictures below are all there is to judge by."
 
 
@@ -57,6 +59,8 @@ def verdict(run: Run) -> Verdict:
         return Verdict("unknown", (f"This run has no scores yet: run untwine evaluate {run.path}.",))
     if collapsed(run):
         return Verdict("not", (EMPTY,))
+    if silent(run):
+        return Verdict("not", (SILENT,))
     judged = _judged(run)
     if not judged:
         return Verdict("unknown", (NOTHING,))
@@ -67,7 +71,16 @@ def verdict(run: Run) -> Verdict:
 
 def collapsed(run: Run) -> bool:
     """Say whether the salient part is empty: its codes of targets hardly vary, and what is decoded not with them."""
-    codes = (run.codes or {}).get(("salient", "target"))
+    return _unused((run.codes or {}).get(("salient", "target")))
+
+
+def silent(run: Run) -> bool:
+    """Say whether the common part is empty, though there is something for it to hold: the background varies."""
+    codes = (run.codes or {}).get(("common", "background"))
+    return run.is_contrastive and codes is not None and codes.varies and _unused(codes)
+
+
+def _unused(codes: Codes | None) -> bool:
     return codes is not None and max(codes.variance, default=0.0) <= EMPTY_VARIANCE and codes.effect <= EMPTY_EFFECT
 
 
