@@ -154,7 +154,7 @@ def test_evaluate_writes_every_score_and_the_gallery(folder, capsys):
     scores = json.loads((folder / "scores.json").read_text())
     assert {"factors.common", "factors.salient", "factors_salient.salient", "w2.common"} <= set(scores)
     for score in scores.values():
-        assert set(score) == {"value", "low", "high", "n", "seconds", "direction"}
+        assert set(score) == {"value", "low", "high", "n", "seconds", "direction", "version"}
         assert score["low"] <= score["value"] <= score["high"] or score["direction"] == "info"
     with np.load(folder / "gallery.npz", allow_pickle=False) as gallery:
         assert {"originals", "reconstructions", "plane_common", "plane_salient"} <= set(gallery.files)

@@ -198,7 +198,7 @@ def test_the_table_counts_cells_of_another_configuration(ran):
 
 # Killed and stopped
 
-LONG = STUDY.replace("epochs = 4", "epochs = 100").replace('["factors", "w2"]', '["w2"]')
+LONG = STUDY.replace("epochs = 4", "epochs = 400").replace('["factors", "w2"]', '["w2"]')
 LONG = LONG[: LONG.index('[[row]]\nlabel = "PCA"')] + LONG[LONG.index('[[row]]\nlabel = "theirs"') :]
 
 
