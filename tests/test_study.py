@@ -361,6 +361,30 @@ def test_a_list_of_values_sweeps_the_field(tmp_path):
     np.testing.assert_allclose(y, [[0.2, 0.4], [0.3, 0.5]])
 
 
+LOWEST = SWEPT.replace("small = { lambda_z", 'lowest = "w2.common"\nsmall = { lambda_z').replace('"Eq. 8" = [90', "PCA = [90")
+
+
+def test_of_a_sweep_the_lowest_is_shown_alone_once_all_is_finished(tmp_path):
+    study = written(tmp_path, LOWEST)
+    first = {("PCA lambda_z=0", s): {"w2.common": w} for s, w in ((0, 1.0), (1, 4.0))}
+    by_hand(study, {**first, ("PCA lambda_z=2.5", 0): {"w2.common": 0.1}})
+    assert [e.row for e in study.table().entries[::2]] == ["Eq. 8", "PCA lambda_z=0", "PCA lambda_z=2.5", "theirs"]
+    by_hand(study, {("PCA lambda_z=2.5", 1): {"w2.common": 4.4}})
+    there = {(entry.row, entry.column): entry for entry in study.table().entries}
+    assert list(there) == [(row, column) for row in ("Eq. 8", "PCA lambda_z=2.5", "theirs") for column in ("s %", "W2")]
+    assert there["PCA lambda_z=2.5", "W2"].mean == 2.25
+    assert there["PCA lambda_z=2.5", "s %"].published == 90.0  # the paper's stand under the name without a value
+
+
+def test_the_lowest_needs_a_sweep_and_a_column(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"the row 'PCA' expected a list of values to choose the lowest of, but sweeps nothing\.$"
+    ):
+        written(tmp_path, LOWEST.replace("[0, 2.5]", "2.5"))
+    with pytest.raises(ValueError, match=r"lowest of the row 'PCA' expected names among .*, but got 'w2\.z'\.$"):
+        written(tmp_path, LOWEST.replace('lowest = "w2.common"', 'lowest = "w2.z"'))
+
+
 def test_lists_of_one_length_are_swept_side_by_side(tmp_path):
     study = written(tmp_path, SWEPT.replace("lambda_z = [0, 2.5]", "lambda_z = [0, 2.5], lambda_s = [7.0, 9.0]"))
     found = [(cell.row, cell.params["lambda_z"], cell.params["lambda_s"]) for cell in study.cells()[2::2]]

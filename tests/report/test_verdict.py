@@ -85,7 +85,6 @@ def test_chance_is_the_share_of_the_largest_class_among_targets():
     labels = np.r_[np.zeros(30, int), np.ones(10, int), np.ones(60, int)]
     drawn = {"plane_labels": labels, "plane_groups": np.r_[np.ones(40, int), np.zeros(60, int)]}
     assert chance(run({}, drawn=drawn), "probe") == 0.75
-    assert chance(run({"probe_chance.salient": score(0.6, "info")}, drawn=drawn), "probe") == 0.6
     assert chance(run({}, drawn={"plane_labels": np.full(3, -1)}), "probe") is None
     assert chance(run({}), "factors") == 0
 

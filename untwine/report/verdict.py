@@ -101,9 +101,6 @@ def chance(run: Run, metric: str) -> float | None:
     """Return what guessing would score: 0 for factors, the share of the largest class for the probe, None if unknown."""
     if metric != "probe":
         return 0.0
-    for name, score in (run.scores or {}).items():
-        if split(name)[0] == "probe_chance":
-            return number(score, "value")
     gallery = run.gallery or {}
     if "plane_labels" not in gallery:
         return None

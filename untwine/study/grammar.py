@@ -18,7 +18,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     | dict.fromkeys(SIZES, "table"),
     "data's size": {"options": "table", "fields": "table"},
     "row": {"label": "text", "method": "text", "shuffle": "text", "metrics": "texts", "fields": "table"}
-    | {"ending": "text", "data": "texts"}
+    | {"ending": "text", "data": "texts", "lowest": "text"}
     | dict.fromkeys(SIZES, "table"),
     "column": {"scores": "texts", "title": "text", "scale": "number", "digits": "whole", "data": "texts"},
     "size": dict.fromkeys(SIZES, "table"),

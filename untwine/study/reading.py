@@ -3,8 +3,8 @@
 Methods and data sets are names from the closed tables, and a method checks its fields itself. The fields of a cell come,
 each over the one before, from `size.<size>.fields` and the data set's `fields` (as far as the method has them), the paper's
 setting (`preset`), the row's `fields` and the row's fields of that size. A list of values sweeps a field; several lists, of one
-length, are swept side by side. A row may show scores with another `ending` than a column names, such as those of the constant
-predictor, "_constant.x".
+length, are swept side by side. Of a swept row with `lowest`, the table shows only the value with the lowest mean of that score.
+A row may show scores with another `ending` than a column names, such as those of the constant predictor, "_constant.x".
 """
 
 from __future__ import annotations
@@ -85,6 +85,11 @@ def rows(said: Mapping[str, Any], size: str, data: str | None = None) -> Iterato
             yield Row(f"{row['label']} {swept[0]}={name}", one, (swept[0], values[0]))
         if not swept:
             yield Row(row["label"], row)
+
+
+def published_label(row: Row) -> str:
+    """Return under which name the paper's figures of a row stand: where a sweep shows its best, the name without values."""
+    return str(row.said["label"]) if "lowest" in row.said else row.label
 
 
 def columns(said: Mapping[str, Any], data: str) -> list[Mapping[str, Any]]:
@@ -180,8 +185,12 @@ def _check_labels(said: Mapping[str, Any]) -> None:
             raise ValueError(f"the {kind} expected labels without comma and bar, but got {odd[0]!r}.")
     for column in said["column"]:
         check_among(column.get("data", ()), names, f"data of the column {title(column)!r}")
+    known = [score for column in said["column"] for score in column["scores"]]
     for row in said["row"]:
         check_among(row.get("data", ()), names, f"data of the row {row['label']!r}")
+        check_among([row["lowest"]] if "lowest" in row else (), known, f"lowest of the row {row['label']!r}")
+        if "lowest" in row and not any(one.swept for size in SIZES for one in rows({"row": [row]}, size)):
+            raise ValueError(f"the row {row['label']!r} expected a list of values to choose the lowest of, but sweeps nothing.")
     for data in names:
         found = [title(column) for column in columns(said, data)]
         if len(found) != len(set(found)) or not found:
@@ -202,7 +211,7 @@ def _check_shared_fields(said: Mapping[str, Any]) -> None:
 def _check_published(said: Mapping[str, Any]) -> None:
     for data, figures in said.get("published", {}).items():
         check_among([data], [label(one) for one in said["data"]], "published")
-        of_rows = {row.label for size in SIZES for row in rows(said, size, data)}
+        of_rows = {published_label(row) for size in SIZES for row in rows(said, size, data)}
         if not is_a("table", figures):
             raise ValueError(f"published.{data} expected a list of figures for each row, but got {figures!r}.")
         check_among(figures, of_rows, f"published.{data}")

@@ -15,7 +15,7 @@ from untwine import files
 from untwine.plots.studies import Line, Panel
 from untwine.study.cells import Cell, locked
 from untwine.study.grammar import SIZES
-from untwine.study.reading import Row, columns, label, rows, title
+from untwine.study.reading import Row, columns, label, published_label, rows, title
 
 NUMBERS = {"seed": int, "epoch": int, "value": float, "low": float, "high": float, "n": int}
 MEASURED = ("score", "value", "low", "high", "n", "seconds")
@@ -102,12 +102,30 @@ def entries(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Sc
     """Return the table of a study, data set by data set and row by row."""
     table = []
     for data in (label(one) for one in said["data"] if size in one.get("sizes", SIZES)):
-        for row in rows(said, size, data):
-            here = [cell for cell in cells if (cell.data, cell.row) == (data, row.label)]
-            figures = said.get("published", {}).get(data, {}).get(row.label, [])
+        of_row = [(row, [c for c in cells if (c.data, c.row) == (data, row.label)]) for row in rows(said, size, data)]
+        for row, here in _without_losers(of_row, found):
+            figures = said.get("published", {}).get(data, {}).get(published_label(row), [])
             for column, figure in zip(columns(said, data), chain(figures, repeat(np.nan)), strict=False):
                 table.append(_entry(data, row, column, here, found, float(figure)))
     return table
+
+
+def _without_losers(of_row: Sequence[tuple[Row, list[Cell]]], found: Scores) -> list[tuple[Row, list[Cell]]]:
+    """Leave out the rows of a sweep that are not its `lowest`, once every seed of every value is finished."""
+    means: dict[str, dict[str, float]] = {}
+    for row, cells in of_row:
+        if score := row.said.get("lowest"):
+            values = [found.get(cell.fingerprint, {}).get(score) for cell in cells]
+            finished = [one[max(one)] for one in values if one]
+            means.setdefault(row.said["label"], {})[row.label] = (
+                float(np.mean(finished)) if len(finished) == len(cells) else np.nan
+            )
+    best = {
+        name: min(of_value, key=of_value.__getitem__)
+        for name, of_value in means.items()
+        if np.isfinite([*of_value.values()]).all()
+    }
+    return [(row, cells) for row, cells in of_row if best.get(row.said["label"], row.label) == row.label]
 
 
 def _entry(data: str, row: Row, column: Mapping[str, Any], cells: Sequence[Cell], found: Scores, published: float) -> Entry:
