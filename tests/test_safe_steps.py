@@ -135,6 +135,17 @@ def test_schedule_scales_every_rate_by_the_part_that_is_done():
     assert game.values() == pytest.approx([X - 0.25, Y - 0.5, 1.0])
 
 
+def test_a_batch_says_which_part_of_its_stage_is_done():
+    game, told = Game(), []
+
+    def step(batch, t):
+        told.append(batch.done)
+        yield "a", {"a": game.a}
+
+    play(game, step, {"a": Player([game.a], 0.1)}, epochs=2, n=16, batch=8)
+    assert told == [0, 0.25, 0.5, 0.75]
+
+
 def test_a_method_whose_training_ends_early_keeps_what_it_learnt_and_its_history():
     data = vectors()
     method, inner = small("vae", epochs=4), type(small("vae")).step

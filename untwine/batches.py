@@ -33,10 +33,11 @@ class Plan(Protocol):
 
 
 class Batch:
-    """One step's rows of this process, and the step's chance."""
+    """One step's rows of this process, the step's chance, and the part of the stage that is `done`, in [0, 1)."""
 
     def __init__(self, x: Tensor, index: Tensor, pools: int, seed: tuple[int, ...], labels: Tensor | None = None) -> None:
         self.x, self.index, self._pools, self._labels = x, index, pools, labels
+        self.done = 0.0
         # A hash mixes as well as numpy's seed sequence and takes a tenth of its time, which counts in every step.
         digest = hashlib.blake2b(repr(seed).encode(), digest_size=8).digest()
         self._generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)

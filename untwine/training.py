@@ -222,11 +222,13 @@ class _Loop:
         self.save_when_due()
 
     def step(self, number: int, stage: Stage, rows: Array, t: int, total: int) -> None:
-        factor = self.at.caution * (stage.schedule(t / total) if stage.schedule else 1.0)
+        batch = self.rows.batch(rows, (self.seed, number, t))
+        batch.done = t / total
+        factor = self.at.caution * (stage.schedule(batch.done) if stage.schedule else 1.0)
         self.rates = {name: player.lr * factor for name, player in stage.players.items()}
         for mover in self.movers.values():
             mover.forget()
-        moves = stage.step(self.rows.batch(rows, (self.seed, number, t)), t)
+        moves = stage.step(batch, t)
         while True:
             with self.precision():
                 move = next(moves, None)

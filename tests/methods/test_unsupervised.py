@@ -145,6 +145,23 @@ def test_the_step_of_dip_vae_has_the_penalties_of_its_covariance(variant):
     assert terms["third_moments"].item() == pytest.approx(7 * third.square().sum().item(), rel=1e-9)
 
 
+@pytest.mark.parametrize(("done", "factor"), [(0.0, 8.0), (0.33, 8.0), (4 / 9, 4.0), (5 / 9, 2.0), (0.67, 1.0), (0.99, 1.0)])
+def test_the_penalties_of_dip_vae_begin_stronger_and_end_as_given(done, factor):
+    begun = Begun("dip_vae", lambda_od=3.0, lambda_d=5.0, lambda_third=7.0, start=8.0)
+    batch = begun.batch()
+    batch.done = done
+    _, terms = next(begun.stage.step(batch, 0))
+    plain = Begun("dip_vae", lambda_od=3.0, lambda_d=5.0, lambda_third=7.0).terms()["vae"]
+    for name, value in plain.items():
+        times = factor if name in ("off_diagonal", "diagonal", "third_moments") else 1.0
+        assert terms[name].item() == pytest.approx(times * value.item(), rel=1e-9), name
+
+
+def test_the_start_of_dip_vae_is_at_least_one():
+    with pytest.raises(ValueError, match=r"^start expected a number of at least 1 .*, but got 0\.5\.$"):
+        un.DIPVAE(start=0.5).fit(skewed())
+
+
 @pytest.mark.parametrize(
     ("name", "weights"),
     [

@@ -14,6 +14,8 @@ Reductions: likelihood and divergence are summed over dimensions, mean over rows
 Deviations
 - The paper penalises the l2 norm of third central moments and leaves open whether it is squared and which moments count: here
   it is squared, as for the covariances, and every (i, j, k) counts, so T_112 three times. T is a closed form of mu and Sigma.
+- With `start` above 1, which the paper does not have, all three weights begin that many times as strong: they stay so for a
+  third of training, fall by the same factor in every step of the second third, and are as given in the last.
 - Log-variances are bounded; vectors are standardised.
 """
 
@@ -71,6 +73,8 @@ class DIPVAE(Trained):
         The weights of the covariances, which should be 0, and of the variances, which should be 1.
     lambda_third
         The weight of the third central moments, which should be 0 as well.
+    start
+        How many times as strong these weights are at first; 1 keeps them as they are, as the paper does.
     likelihood, scale
         What is said of x given z: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
@@ -80,6 +84,7 @@ class DIPVAE(Trained):
     lambda_od: float = 10.0
     lambda_d: float = 10.0
     lambda_third: float = 0.0
+    start: float = 1.0
     likelihood: str = "auto"
     scale: float = 0.16
     name: ClassVar[str] = "dip_vae"
@@ -100,6 +105,10 @@ class DIPVAE(Trained):
             raise ValueError(
                 f"variant expected 'i' (covariance of the means) or 'ii' (of the codes), but got {self.variant!r}; choose one."
             )
+        if self.start < 1:
+            raise ValueError(
+                f"start expected a number of at least 1 (1 keeps all weights as they are), but got {self.start!r}."
+            )
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own)})
 
     def stages(self) -> Iterator[Stage]:
@@ -112,7 +121,8 @@ class DIPVAE(Trained):
         mu, logvar = nets.encode(x)["z"]
         z = gaussian.sample(mu, logvar, batch.noise(self.n_latent))
         terms = {"reconstruction": nets.reconstruction(x, z), "kl": gaussian.kl(mu, logvar)}
-        yield "vae", terms | self.penalties(mu, logvar)
+        factor = self.start ** min(1.0, max(0.0, 2.0 - 3.0 * batch.done))
+        yield "vae", terms | {name: factor * penalty for name, penalty in self.penalties(mu, logvar).items()}
 
     def penalties(self, mu: Tensor, logvar: Tensor) -> dict[str, Tensor]:
         """Return the weighted penalties on the moments of all codes of the batch; one whose weight is 0 is left out."""
