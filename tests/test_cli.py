@@ -50,6 +50,14 @@ def test_list_as_json_is_a_list_of_objects_with_names(what, capsys):
     assert all(re.search(rf"^{name}\s", text, re.MULTILINE) for name in names)
 
 
+def test_a_reader_that_leaves_early_is_no_error():
+    command = [sys.executable, "-m", "untwine", "list", "methods"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait() == 141
+
+
 def test_list_shows_what_one_can_set(capsys):
     run("list", "methods", "--json")
     methods = {row["name"]: row for row in json.loads(capsys.readouterr().out)}

@@ -29,7 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from untwine.training import TrainingError
 
     try:
-        app(arguments, exit_on_error=False, print_error=False)
+        try:
+            app(arguments, exit_on_error=False, print_error=False)
+        finally:
+            sys.stdout.flush()  # a reader that has left is met here, and not after all else
+    except BrokenPipeError:  # such as of `| head`; nothing more can be said to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
     except KeyboardInterrupt:
         _stop("stopped; a run with --out goes on with the same command and --resume.", 130)
     except TrainingError as error:
