@@ -64,7 +64,7 @@ def folder(tmp_path_factory):
 def test_a_run_is_told_and_kept(folder, capsys):
     assert (folder / "results" / "tiny.csv").exists()
     assert run("study", "run", folder / "tiny.toml", "--out", folder / "runs", "--only", "seed=0", "--quiet") == 0
-    assert capsys.readouterr().out.startswith("0 cells run, 1 finished before, 0 failed")
+    assert capsys.readouterr().out.startswith("0 cells run, 1 finished before, 0 failed, in 0.")
 
 
 def test_the_table_in_words(folder, capsys):

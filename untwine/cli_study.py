@@ -6,6 +6,7 @@ import json as json_format
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
@@ -57,6 +58,7 @@ def run(
     quiet
         Show no progress.
     """
+    began = monotonic()
     try:
         ran = Study.read(file).run(
             out, size, workers=workers, threads=threads, only=_only(only), results=results, progress=not quiet
@@ -66,9 +68,9 @@ def run(
         sys.exit(130)
     for sentence in (*ran.skipped, *(f"failed: {one}" for one in ran.failed)):
         print(f"untwine: {sentence}", file=sys.stderr)
-    print(
-        f"{ran.finished} cells run, {ran.known} finished before, {len(ran.failed)} failed  (next: untwine study table {file})"
-    )
+    took = f"{(monotonic() - began) / 60:.1f} minutes"
+    counts = f"{ran.finished} cells run, {ran.known} finished before, {len(ran.failed)} failed"
+    print(f"{counts}, in {took}  (next: untwine study table {file})")
     if ran.failed:
         sys.exit(1)
 
