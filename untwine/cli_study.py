@@ -44,7 +44,7 @@ def run(
     file
         The study, a TOML file.
     size
-        `small`, for two cores and mostly less than an hour, or `paper`.
+        `small`, for two cores: 40 minutes at most for each published table, hours for the longer `_goals`; or `paper`.
     workers
         How many cells run at a time, each in a process of its own.
     threads

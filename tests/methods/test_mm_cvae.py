@@ -35,13 +35,14 @@ def fate(kind, seed):
     data = DATA[kind](seed)
     largest = max(len(data.target), len(data.background))
     method = un.MMcVAE(epochs=-(-STEPS // -(-largest // BATCH)), batch=BATCH, seed=seed).fit(data)
-    z = method.encode(data.target)
+    z, background = method.encode(data.target), method.encode(data.background)
     first, last = ([row.value for row in method.history_ if row.epoch == epoch] for epoch in (0, method.epochs - 1))
     assert np.isfinite(last).all()
     if sum(last) >= sum(first):
         return "diverged"
     # The prior has variance 1 in each used dimension: 0.05 in all of them together is nothing.
-    spread = {block: codes.var(0).sum() for block, codes in z.items()}
+    parts = {**dict(z.items()), "common of the background": background.common}
+    spread = {block: codes.var(0).sum() for block, codes in parts.items()}
     return next((f"collapsed: {block}" for block, sum_ in spread.items() if sum_ < 0.05), "trained")
 
 
