@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -45,19 +47,78 @@ def test_the_bias_makes_the_hinge_loss_least(seed):
     assert loss([found])[0] <= loss(np.linspace(-6, 6, 4001)).min() + 1e-9
 
 
-def test_the_paper_s_definition_step_by_step():
-    codes, y = told(share=0.5)
-    codes *= 0.3
-    train, test = np.arange(300), np.arange(300, 500)
-    w = codes[train][y[train]].mean(0) - codes[train][~y[train]].mean(0)
-    s = codes @ w
-    grid = np.linspace(s.min() - 2, s.max() + 2, 20_001) * -1
-    losses = [np.maximum(0, 1 - np.where(y[train], 1, -1) * (s[train] + b)).sum() for b in grid]
-    expected = ((s[test] + grid[int(np.argmin(losses))] > 0) == y[test]).mean()
-    found = attributes(codes, y, split=(train, test), standardise=False)
-    assert found.accuracy == pytest.approx(expected, abs=0.006)
-    assert found.n == 200
-    assert np.mean(found.folds) == pytest.approx(found.accuracy)
+def least_hinge(scores, truth):
+    """Return the bias of least hinge loss: the loss at every bend, and the middle of the bends where it is least.
+
+    Sums of straight lines bend nowhere else, and where two neighbouring bends are equally low the loss is flat between them.
+    """
+    signs = np.where(truth, 1.0, -1.0)
+    bends = signs - scores
+    losses = np.array([sum(max(0.0, 1 - sign * (s + b)) for sign, s in zip(signs, scores, strict=True)) for b in bends])
+    lowest = bends[losses <= losses.min() + 1e-9]
+    return (lowest.min() + lowest.max()) / 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+def test_the_bias_is_the_middle_of_the_least_losses(share, seed):
+    rng = np.random.default_rng(seed)
+    truth = np.concatenate([[True, False], rng.random(58) < share])
+    scores = rng.normal(size=60) + truth
+    assert hinge_bias(scores, truth) == pytest.approx(least_hinge(scores, truth), abs=1e-10)
+    coarse = np.round(2 * scores) / 2  # many bends in one place, and long flats
+    assert hinge_bias(coarse, truth) == least_hinge(coarse, truth)
+    even = np.arange(60) % 2 == 0  # nothing told: flat from -1 to 1 where both are as frequent
+    assert hinge_bias(np.zeros(60), even) == least_hinge(np.zeros(60), even) == 0.0
+
+
+def by_hand(codes, y, train, test, standardise):
+    """Return the bias, and which test rows are told rightly."""
+    w = np.mean([z for z, one in zip(codes[train], y[train], strict=True) if one], axis=0)
+    w -= np.mean([z for z, one in zip(codes[train], y[train], strict=True) if not one], axis=0)
+    s = np.array([np.dot(w, z) for z in codes])
+    if standardise:
+        s = (s - np.mean(s[train])) / np.std(s[train])
+    bias = least_hinge(s[train], y[train])
+    return bias, (s[test] + bias > 0) == y[test]
+
+
+@pytest.mark.parametrize("folded", [False, True])
+@pytest.mark.parametrize("standardise", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_it_equals_the_paper_s_definition_step_by_step(seed, standardise, folded, monkeypatch):
+    rng = np.random.default_rng(seed)
+    truth = rng.random((240, 4)) < [0.5, 0.3, 0.08, 0.85]
+    codes = rng.normal(size=(240, 5)) * [1.0, 0.3, 2.0, 0.7, 1.0] + 0.4
+    codes[:, :4] += 2 * truth  # told, but not cleanly
+    pairs, options = [(np.arange(140), np.arange(140, 240))], {}
+    if folded:
+        parts = np.array_split(np.random.default_rng(seed).permutation(240), 3)
+        pairs = [(np.setdiff1d(np.arange(240), part), part) for part in parts]
+    else:
+        options["split"] = pairs[0]
+    biases = []
+
+    def kept(scores, y):
+        biases.append(hinge_bias(scores, y))
+        return biases[-1]
+
+    monkeypatch.setattr(sys.modules["untwine.metrics.attributes"], "hinge_bias", kept)
+    found = attributes(codes, truth, folds=3, seed=seed, standardise=standardise, **options)
+    expected = [[by_hand(codes, y, *pair, standardise) for y in truth.T] for pair in pairs]
+    assert biases == pytest.approx([bias for fold in expected for bias, _ in fold], abs=1e-9)
+    right = [np.stack([row for _, row in fold]) for fold in expected]
+    every = np.hstack(right)
+    assert found.per_attribute == pytest.approx(every.mean(axis=1), abs=1e-12)
+    assert found.accuracy == pytest.approx(every.mean(), abs=1e-12)
+    guessed = [np.stack([y[test] == (2 * y[train].sum() > len(train)) for y in truth.T]) for train, test in pairs]
+    assert found.majority == pytest.approx(np.hstack(guessed).mean(axis=1), abs=1e-12)
+    assert found.n == every.shape[1]
+    if folded:
+        assert found.folds == pytest.approx([part.mean() for part in right], abs=1e-12)
+    else:  # three parts of 34, 33 and 33 rows
+        assert np.dot(found.folds, [0.34, 0.33, 0.33]) == pytest.approx(found.accuracy, abs=1e-12)
+    assert 0.6 < found.per_attribute[0] < 0.95, "codes that tell nothing, or all, hold no bias to account"
 
 
 def test_units_matter_only_as_the_paper_has_it():

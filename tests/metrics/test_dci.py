@@ -65,6 +65,42 @@ def test_boosting_equals_scikit_learn_where_each_value_has_its_bin(classes, monk
         assert found.train == pytest.approx(model.predict(x[:300]), abs=0.01)
 
 
+def shares_of_one(row):
+    """Return 1 minus the entropy of the shares in a row, over that of equal ones."""
+    p = [entry / sum(row) for entry in row]
+    return 1 + sum(q * np.log(q) for q in p if q > 0) / np.log(len(p))
+
+
+def test_it_equals_scikit_learn_s_trees_where_no_two_splits_gain_alike():
+    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+    rng = np.random.default_rng(0)
+    # In a part of a grid two columns never part the rows alike, and in cells of unequal size two counts hardly do.
+    grid = np.stack(np.meshgrid(np.arange(5), np.arange(4), np.arange(3), indexing="ij"), axis=-1).reshape(-1, 3)
+    codes = np.repeat(grid, rng.integers(10, 20, 60), axis=0).astype(float)
+    scores = codes @ [[1.0, 0.2, -0.5], [0.7, 2.0, 0.0], [0.4, 0.0, 3.0]] + (codes[:, :1] - 2) ** 2
+    scores += 3 * rng.normal(size=scores.shape)
+    four = np.digitize(scores[:, 0], np.quantile(scores[:, 0], [0.25, 0.5, 0.75]))
+    factors = np.column_stack([four, scores[:, 1] > 4, scores[:, 2]])
+    train, test = np.flatnonzero(np.arange(len(codes)) % 4), np.arange(0, len(codes), 4)
+    columns, right = [], []
+    for j, kind in enumerate((GradientBoostingClassifier, GradientBoostingClassifier, GradientBoostingRegressor)):
+        y = factors[:, j]
+        model, again = (kind(random_state=seed).fit(codes[train], y[train]) for seed in (0, 1))
+        assert again.feature_importances_ == pytest.approx(model.feature_importances_, abs=1e-12), "splits that gain alike"
+        columns.append(model.feature_importances_)
+        right.append([model.score(codes[rows], y[rows]) for rows in (test, train)])
+    R = np.stack(columns, axis=1)
+    found = dci(codes, factors, continuous=[False, False, True], split=(train, test))
+    assert found.importances == pytest.approx(R, abs=1e-8)
+    assert found.per_latent == pytest.approx([shares_of_one(row) for row in R], abs=1e-8)
+    assert found.per_factor == pytest.approx([shares_of_one(column) for column in R.T], abs=1e-8)
+    assert found.disentanglement == pytest.approx(sum(shares_of_one(row) * sum(row) for row in R) / R.sum(), abs=1e-8)
+    assert found.completeness == pytest.approx(np.mean([shares_of_one(column) for column in R.T]), abs=1e-8)  # columns sum to 1
+    informed = [found.informativeness, found.informativeness_train]
+    assert informed == pytest.approx(np.mean(right, axis=0), abs=1e-8)
+
+
 @pytest.mark.usefixtures("fewer_trees")
 def test_perfect_codes_get_one():
     codes, factors = discrete(600)

@@ -1,3 +1,4 @@
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,81 @@ def test_the_svm_equals_the_reference():
     found = sap(DISCRETE["codes"], DISCRETE["factors"], classifier="svm", split=(TRAIN, TEST))
     assert found.sap == pytest.approx(float(DISCRETE["sap_discrete"]), abs=1e-8)
     assert found.matrix == pytest.approx(DISCRETE["sap_discrete_matrix"], abs=1e-8)
+
+
+def best_cuts(z, y):
+    """Return the best balanced accuracy of one threshold fewer than there are classes: every set of them is tried."""
+    values = np.unique(z)
+    counts = np.array([[np.sum((z == value) & (y == c)) / np.sum(y == c) for c in np.unique(y)] for value in values])
+    many, best = counts.shape[1], 0.0
+    for cuts in itertools.combinations(range(1, len(values)), min(many, len(values)) - 1):
+        ends = [0, *cuts, len(values)]
+        best = max(best, sum(counts[a:b].sum(axis=0).max() for a, b in itertools.pairwise(ends)) / many)
+    return best
+
+
+def in_chains(codes, bound):
+    """Return the groups of latents that correlate by more than the bound, or are joined by others that do."""
+    near = np.abs(np.corrcoef(codes.T)) > bound
+    groups = list(range(len(near)))
+    for i, j in itertools.product(range(len(near)), repeat=2):
+        if near[i, j]:
+            groups = [groups[i] if group == groups[j] else group for group in groups]
+    return [list(dict.fromkeys(groups)).index(group) for group in groups]
+
+
+def made_for_thresholds(seed):
+    """Return codes (60, 5), of which 0 and 2 correlate by 0.9 and 2 and 4 too, but 0 and 4 less, and classes (60, 3)."""
+    rng = np.random.default_rng(seed)
+    factors = np.stack([rng.permutation(np.arange(60) % many) for many in (2, 3, 4)], axis=1)
+    codes = factors[:, [0, 1, 0, 2, 0]] + rng.normal(size=(60, 5))
+    chain = rng.normal(size=(60, 2)) * 0.6
+    codes[:, 2] = codes[:, 0] + chain[:, 0]
+    codes[:, 4] = codes[:, 2] + chain[:, 1]
+    return np.round(codes * 2) / 2, factors  # few values, so that every cut can be tried; rows share places
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_thresholds_equal_those_found_by_trying_all(seed):
+    from sklearn.metrics import roc_curve
+
+    codes, factors = made_for_thresholds(seed)
+    expected = np.array([[best_cuts(z, y) for y in factors.T] for z in codes.T])
+    found = sap(codes, factors)
+    assert found.matrix == pytest.approx(expected, abs=1e-12)
+    below, above = zip(*(roc_curve(factors[:, 0], z)[:2] for z in codes.T), strict=True)
+    youden = [0.5 + np.abs(b - a).max() / 2 for a, b in zip(below, above, strict=True)]
+    assert found.matrix[:, 0] == pytest.approx(youden, abs=1e-12)
+    first, second = np.sort(expected, axis=0)[[-1, -2]]
+    assert found.per_factor == pytest.approx(first - second, abs=1e-12)
+    assert found.sap == pytest.approx(np.mean(first - second), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("classifier", ["thresholds", "svm"])
+def test_a_group_tells_a_class_as_its_best_latent_does(classifier, seed):
+    from sklearn.svm import LinearSVC
+
+    codes, factors = made_for_thresholds(seed)
+    train, test = np.arange(40), np.arange(40, 60)
+    options, fit = ({"split": (train, test)}, train) if classifier == "svm" else ({}, np.arange(60))
+    found = sap(codes, factors, classifier=classifier, correlated=0.75, **options)
+    groups = in_chains(codes[fit], 0.75)
+    assert found.members.tolist() == groups
+    assert len(set(groups)) == 3
+    assert np.abs(np.corrcoef(codes[fit][:, [0, 4]].T)[0, 1]) < 0.75, "the ends of the chain correlate by themselves"
+
+    def alone(z, y):
+        if classifier == "thresholds":
+            return best_cuts(z, y)
+        model = LinearSVC(C=0.01, class_weight="balanced", dual=False).fit(z[train, None], y[train])
+        return np.mean(model.predict(z[test, None]) == y[test])
+
+    single = np.array([[alone(z, y) for y in factors.T] for z in codes.T])
+    expected = np.array([single[np.array(groups) == g].max(axis=0) for g in range(3)])
+    assert found.matrix == pytest.approx(expected, abs=1e-12)
+    first, second = np.sort(expected, axis=0)[[-1, -2]]
+    assert found.sap == pytest.approx(np.mean(first - second), abs=1e-12)
 
 
 def test_perfect_continuous_codes_get_one():

@@ -59,6 +59,43 @@ def test_udr_by_hand():
     assert found.per_model == (found.udr, found.udr)
 
 
+def pair_by_pair(models, dead):
+    """Return the scores (m, m) of all pairs of models, latent by latent, with scipy's rank correlation."""
+    from scipy.stats import spearmanr
+
+    alive = []
+    for codes in models:
+        spread = [np.sqrt(np.mean((z - np.mean(z)) ** 2)) if z.min() < z.max() else 0.0 for z in codes.T]
+        alive.append([z for z, one in zip(codes.T, spread, strict=True) if one > 0 and one >= dead * max(spread)])
+    scores = np.zeros((len(models), len(models)))
+    for i, own in enumerate(alive):
+        for j, other in enumerate(alive):
+            if i != j:
+                R = [[abs(spearmanr(a, b).statistic) for b in other] for a in own]
+                columns = sum(max(column) ** 2 / sum(column) for column in zip(*R, strict=True))
+                scores[i, j] = (columns + sum(max(row) ** 2 / sum(row) for row in R)) / (len(own) + len(other))
+    return scores
+
+
+@pytest.mark.parametrize("dead", [0.05, 0.0])
+@pytest.mark.parametrize("many", [3, 4, 5])
+def test_udr_equals_a_loop_with_scipy_s_correlations(many, dead):
+    z, rng = continuous(300, 4)[0], np.random.default_rng(many)
+    models = []
+    for d in range(many):
+        mixed = z @ (np.eye(4) + 0.4 * rng.normal(size=(4, 4))) + 0.2 * rng.normal(size=(300, 4))
+        models.append(np.hstack([mixed, rng.normal(size=(300, d))]))  # each model has latents of its own, ever more of them
+    models[0][:, 1] *= 1e-3  # dead, though it tells as much as before
+    models[1] = np.hstack([models[1], np.full((300, 1), 0.1)])  # dead whatever the bound
+    models[2] = np.round(models[2], 1)  # rows that share a rank
+    found, expected = udr(models, dead), pair_by_pair(models, dead)
+    assert found.pairs == pytest.approx(expected, abs=1e-8)
+    medians = [np.median([expected[i, j] for j in range(many) if j != i]) for i in range(many)]
+    assert found.per_model == pytest.approx(medians, abs=1e-8)
+    assert found.udr == pytest.approx(sum(medians) / many, abs=1e-8)
+    assert abs(found.udr - udr(models, 0.05 - dead).udr) > 1e-4, "the dead latent makes no difference"
+
+
 def test_a_model_that_differs_from_the_others_is_found():
     z = continuous(2000, 3)[0]
     found = udr([z, z * 2, z @ rotation(3, seed=1), z[:, ::-1]])

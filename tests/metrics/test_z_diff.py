@@ -1,9 +1,11 @@
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from codes_made import continuous, discrete, harmless
 
+from untwine import metrics
 from untwine.metrics import factor_vae_score, factor_vae_score_drawn, z_diff, z_diff_drawn
 from untwine.metrics.factor_vae_score import counted, least_variance
 from untwine.metrics.z_diff import difference_points, told_apart
@@ -76,6 +78,113 @@ def test_factor_vae_votes_of_the_reference_s_batches_are_the_reference_s():
     right = votes[0].argmax(axis=0)[least] == fixed
     assert right[:300].mean() == pytest.approx(float(GOLDEN["fv_small_train_accuracy"]), abs=1e-8)
     assert right[300:].mean() == pytest.approx(float(GOLDEN["fv_small_eval_accuracy"]), abs=1e-8)
+
+
+def score_and_calls(name, by_rows, monkeypatch, **options):
+    """Return what a score found for mixed codes, the last of five dead, and the codes and factors of all that it drew.
+
+    By rows the first of these are the whole table, and batches are kept on their way from the sampler to the score.
+    """
+    rng, calls = np.random.default_rng(0), []
+    mixing = (np.eye(3, 5) + 0.6 * rng.normal(size=(3, 5))) * [1.0, 2.0, 0.5, 1.0, 1e-3]
+
+    def draw(factors):
+        calls.append((factors @ mixing + rng.normal(size=(len(factors), 5)) * [0.3, 0.6, 0.5, 0.3, 1e-3], factors))
+        return calls[-1][0]
+
+    if not by_rows:
+        return getattr(metrics, f"{name}_drawn")(draw, [4, 6, 5], **options), calls
+    factors = rng.integers(0, [4, 6, 5], (800, 3))
+    table = draw(factors)
+    known = {row.tobytes(): values for row, values in zip(table, factors, strict=True)}
+    module = sys.modules[f"untwine.metrics.{name}"]
+    sampler = module.from_rows
+
+    def kept(*given, **named):
+        varies, batches = sampler(*given, **named)
+
+        def keeping(*asked):
+            for codes in batches(*asked):
+                rows = codes.reshape(-1, 5)
+                calls.append((rows, np.array([known[row.tobytes()] for row in rows])))
+                yield codes
+
+        return varies, keeping
+
+    monkeypatch.setattr(module, "from_rows", kept)
+    return getattr(metrics, name)(table, factors, **options), calls
+
+
+def batch_by_batch(calls, rows):
+    """Return the codes (m, rows, d) and the factors (m, rows, k) of all calls."""
+    return [np.concatenate(kept).reshape(-1, rows, kept[0].shape[1]) for kept in zip(*calls, strict=True)]
+
+
+def in_parts(right, first, seed):
+    """Return the mean over each of five random parts of what comes from `first` on."""
+    order = np.random.default_rng(seed).permutation(np.arange(first, len(right)))
+    return [np.mean([right[i] for i in part]) for part in np.array_split(order, 5)]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("classifier", ["svm", "logistic"])
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_z_diff_equals_a_loop_over_what_it_drew(by_rows, classifier, seed, monkeypatch):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    options = {"classifier": classifier, "pairs": 10, "train": 300, "test": 150, "seed": seed}
+    found, calls = score_and_calls("z_diff", by_rows, monkeypatch, **options)
+    calls = calls[1:] if by_rows else calls
+    first, _ = batch_by_batch(calls[:1], 20)
+    assert len(first) == 100  # the spread comes from as many points, drawn before all others
+    spread = np.sqrt(np.mean([np.var(first[:, :, i]) for i in range(5)]))
+    points, labels = [], []
+    for codes, factors in zip(*batch_by_batch(calls[1:], 20), strict=True):
+        points.append(np.mean([np.abs(codes[i] - codes[i + 1]) for i in range(0, 20, 2)], axis=0) / spread)
+        same = [j for j in range(3) if all(factors[i, j] == factors[i + 1, j] for i in range(0, 20, 2))]
+        assert len(same) == 1
+        labels.append(same[0])
+        assert len(np.unique(factors[:, same[0]])) > 1  # each pair has a value of its own
+    assert len(points) == 450
+    if classifier == "svm":
+        model = LinearSVC(C=0.01, loss="hinge", random_state=seed, max_iter=100_000)
+    else:
+        model = LogisticRegression(max_iter=10_000)
+    right = model.fit(points[:300], labels[:300]).predict(points) == labels
+    assert found.accuracy == pytest.approx(np.mean(right[300:]), abs=1e-8)
+    assert found.train == pytest.approx(np.mean(right[:300]), abs=1e-8)
+    assert found.folds == pytest.approx(in_parts(right, 300, seed), abs=1e-8)
+    assert 0.4 < found.accuracy < 0.99, "a score at its end tells little"
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("dead", [0.05, 0.0])
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_factor_vae_score_equals_a_loop_over_what_it_drew(by_rows, dead, seed, monkeypatch):
+    options = {"rows": 12, "train": 300, "test": 150, "dead": dead, "seed": seed}
+    found, calls = score_and_calls("factor_vae_score", by_rows, monkeypatch, **options)
+    whole = [np.var(z, ddof=1) for z in calls[0][0].T]
+    alive = [i for i in range(5) if whole[i] > 0 and np.sqrt(whole[i]) >= dead * np.sqrt(max(whole))]
+    assert len(alive) == (4 if dead else 5)
+    fixed, voted = [], []
+    for codes, factors in zip(*batch_by_batch(calls[1:], 12), strict=True):
+        same = [j for j in range(3) if len(np.unique(factors[:, j])) == 1]
+        assert len(same) == 1
+        fixed.append(same[0])
+        voted.append(min(alive, key=lambda i, codes=codes: np.var(codes[:, i], ddof=1) / whole[i]))
+    assert len(voted) == 450
+    votes = [
+        [sum(f == j and v == i for f, v in zip(fixed[:300], voted[:300], strict=True)) for i in range(5)] for j in range(3)
+    ]
+    stands_for = [max(range(3), key=lambda j, i=i: votes[j][i]) for i in range(5)]
+    right = [stands_for[v] == f for v, f in zip(voted, fixed, strict=True)]
+    assert found.votes.tolist() == votes
+    assert np.flatnonzero(found.alive).tolist() == alive
+    assert found.accuracy == pytest.approx(np.mean(right[300:]), abs=1e-8)
+    assert found.train == pytest.approx(np.mean(right[:300]), abs=1e-8)
+    assert found.folds == pytest.approx(in_parts(right, 300, seed), abs=1e-8)
+    assert 0.4 < found.accuracy < 0.99, "a score at its end tells little"
 
 
 def test_large_runs_agree_with_the_reference_s_by_rows_and_by_draws():
