@@ -189,11 +189,18 @@ def test_every_score_bears_the_version_of_its_metric(monkeypatch):
     assert found["clustering.z"].version == 1
 
 
+# What has no name of its own among the metrics has the version of the one whose score it is, or the first.
 @pytest.mark.parametrize(
-    "metric", ["sap", "mig", "dci", "modularity", "explicitness", "z_diff", "factor_vae_score", "attributes", "unsupervised"]
+    ("metric", "version"),
+    [
+        *((name, VERSIONS[name]) for name in ("sap", "mig", "dci", "modularity", "explicitness", "attributes", "unsupervised")),
+        *((name + drawn, VERSIONS[name]) for name in ("z_diff", "factor_vae_score") for drawn in ("", "_drawn")),
+        ("information_matrix", 1),
+        ("udr", 1),
+    ],
 )
-def test_metrics_of_single_latents_say_their_range_direction_and_version(metric):
+def test_metrics_of_single_latents_say_their_range_direction_and_version(metric, version):
     said = getattr(metrics, metric).__doc__
-    assert re.search(rf"Version {VERSIONS[metric]}\b", said)
+    assert re.search(rf"Version {version}\b", said)
     assert re.search(r"\[0, 1\]|from 0|at least 0|0 or more", said)
     assert re.search(r"higher is better|lower is better", said, re.IGNORECASE)

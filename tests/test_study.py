@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import untwine as un
+from untwine import files
 from untwine.evaluate import evaluate
+from untwine.named_metrics import VERSIONS
 from untwine.plots.studies import study_figure
 from untwine.study import cells as one_cell
 from untwine.study import reading, results, workers
@@ -175,6 +177,44 @@ def test_another_configuration_has_another_fingerprint_and_labels_do_not_count(t
     ):
         changed = marks(STUDY.replace(old, new))
         assert changed[0] != base[0], new
+
+
+def test_a_new_version_of_a_metric_is_another_fingerprint_for_its_cells_alone(tmp_path, monkeypatch):
+    rows = '[[row]]\nlabel = "PCA"\nmetrics = ["factors"]\n'
+    study = written(tmp_path, STUDY.replace('[[row]]\nlabel = "PCA"\n', rows))
+    contrastive, plain = study.cells()[:2], study.cells()[2:]
+
+    def marks(cells):
+        return [cell.fingerprint for cell in cells], [cell.folder(tmp_path) for cell in cells]
+
+    before = marks(contrastive), marks(plain)
+    monkeypatch.setitem(VERSIONS, "probe", 2)  # nobody asks for it
+    assert (marks(contrastive), marks(plain)) == before
+    monkeypatch.setitem(VERSIONS, "factors", 2)  # scored in the end: the weights stay
+    second = marks(contrastive), marks(plain)
+    assert all(set(now[0]).isdisjoint(old[0]) for now, old in zip(second, before, strict=True))
+    assert [now[1] for now in second] == [old[1] for old in before]
+    monkeypatch.setitem(VERSIONS, "factors", 1)
+    monkeypatch.setitem(VERSIONS, "w2", 2)  # scored on the way too, where one comes by again only by training
+    assert marks(plain) == before[1]
+    third = marks(contrastive)
+    assert all(set(now).isdisjoint(old) for now, old in zip(third, before[0], strict=True))
+    monkeypatch.setitem(VERSIONS, "w2", 3)
+    assert set(marks(contrastive)[0]).isdisjoint(third[0])
+
+
+def test_a_finished_cell_is_scored_again_after_a_new_version_but_not_trained(tmp_path, monkeypatch):
+    cell = next(cell for cell in written(tmp_path).cells() if cell.row == "PCA")
+    splits = un.load(cell.name, **cell.options)
+    first = run_cell(cell, tmp_path / "runs", splits)
+    trained = run_folders(tmp_path / "runs")
+    monkeypatch.setitem(VERSIONS, "factors", 2)
+    second = run_cell(cell, tmp_path / "runs", splits)
+    assert run_folders(tmp_path / "runs") == trained
+    assert {row["fingerprint"] for row in second} == {cell.fingerprint}
+    assert {row["fingerprint"] for row in first}.isdisjoint({cell.fingerprint})
+    [scores] = (tmp_path / "runs").rglob("scores.json")
+    assert {one["version"] for one in files.read_json(scores).values()} == {2}
 
 
 def test_other_scores_keep_the_weights_and_another_training_does_not(ran):

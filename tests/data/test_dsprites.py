@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -113,6 +114,44 @@ def test_the_public_file_is_used_where_it_is(folder):
     train, test = load("dsprites", folder=place, n_train=30, n_test=18)
     whole = {(255 * picture).tobytes() for picture in imgs}
     assert {picture.tobytes() for part in (train, test) for picture in part.x} == whole
+
+
+def peak_of(drawing):
+    """Return the most memory in MB that was taken at a time, and what came."""
+    tracemalloc.start()
+    try:
+        found = drawing()
+        return tracemalloc.get_traced_memory()[1] / 1e6, found
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_thousand_redrawn_pictures_of_the_whole_grid_do_not_need_memory_for_all():
+    levels = np.random.default_rng(0).integers(0, (3, 6, 40, 32, 32), (1_000, 5))
+    peak, x = peak_of(lambda: grid("dsprites_redrawn").pictures(levels))
+    assert x.shape == (1_000, 1, 64, 64)
+    assert peak < 50  # all would be 3,020
+    peak, splits = peak_of(lambda: load("dsprites_redrawn", n_train=900, n_test=100))
+    assert [len(part) for part in splits] == [900, 100]
+    assert peak < 100  # the order of all rows is some of it
+
+
+def test_the_public_file_is_in_memory_as_bits_and_only_once(tmp_path, monkeypatch):
+    values = (np.arange(3.0), *(np.linspace(0, 1, 10) for _ in range(4)))
+    monkeypatch.setattr(module, "factor_values", lambda: values)
+    monkeypatch.setattr("untwine.data.stored_rows.BYTES_AT_ONCE", 1 << 20)
+    imgs = np.zeros((30_000, 64, 64), np.uint8)
+    imgs[np.arange(30_000), np.arange(30_000) % 64, np.arange(30_000) // 64 % 64] = 1
+    (tmp_path / "dsprites").mkdir()
+    np.savez_compressed(tmp_path / "dsprites" / module.FILE, imgs=imgs)
+    sprites = grid("dsprites", folder=tmp_path)
+    rows = np.random.default_rng(0).permutation(30_000)[:100]
+    bits = imgs.nbytes / 8 / 1e6
+    peak, x = peak_of(lambda: sprites.pictures(sprites.levels(rows)))
+    np.testing.assert_array_equal(x[:, 0], 255 * imgs[rows])
+    assert bits < peak < 1.5 * bits  # 377 MB of the real file, whose pictures are 3,020
+    peak, x = peak_of(lambda: sprites.pictures(sprites.levels(rows[:50])))
+    assert peak < 3  # from then on what is asked for
 
 
 def test_another_file_gets_its_sentence(folder):

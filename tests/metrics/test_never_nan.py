@@ -7,6 +7,7 @@ import pytest
 from codes_made import continuous, discrete
 
 from untwine import metrics
+from untwine.metrics.checks import LARGEST
 
 FEW = {"train": 200, "test": 100}
 SCORES = {
@@ -67,6 +68,16 @@ def test_a_constant_factor_gives_numbers(name, kind):
     constant = np.full((N, 1), 3, dtype=factors.dtype)
     for more in (np.hstack([factors, constant]), np.hstack([constant, factors])):
         assert np.isfinite(list(numbers(SCORES[name](codes, more)))).all()
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("kind", [discrete, continuous])
+def test_large_codes_give_numbers_and_larger_ones_a_sentence(name, kind):
+    codes, factors = kind(N)
+    codes = codes / np.abs(codes).max()
+    assert np.isfinite(list(numbers(SCORES[name](0.9 * LARGEST * codes, factors)))).all()
+    with pytest.raises(ValueError, match="rescale"):
+        SCORES[name](1e200 * codes, factors)
 
 
 @pytest.mark.parametrize("score", [metrics.z_diff_drawn, metrics.factor_vae_score_drawn])

@@ -104,3 +104,8 @@ def test_a_trade_off_refuses_what_does_not_fit():
         plots.trade_off({}, {"b": [1.0]})
     with pytest.raises(ValueError, match="but got 1, 2 and 0"):
         plots.trade_off({"b": [1.0]}, {"b": [1.0, 2.0]})
+    for empty in ([], [[]], np.zeros((0, 0))):
+        with pytest.raises(ValueError, match="at least one error and score of 'b', but got none; leave it out"):
+            plots.trade_off({"a": [1.0], "b": empty}, {"a": [1.0], "b": empty})
+    with pytest.raises(ValueError, match="at least one method, but got none"):
+        plots.trade_off({}, {})

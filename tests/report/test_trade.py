@@ -40,6 +40,22 @@ def test_each_method_is_a_line_along_its_settings_and_seeds_are_averaged(drawn):
     assert beside == {"beta_vae": ["beta=4", "beta=16"], "dip_vae": [""]}
 
 
+def test_runs_that_differ_in_words_are_lines_of_their_own(drawn):
+    runs = [
+        run("dip_vae", 0.5, 0.01, variant="i", lambda_od=5.0, sign="plus"),
+        run("dip_vae", 0.3, 0.02, variant="ii", lambda_od=5.0, sign="minus"),
+        run("dip_vae", 0.6, 0.03, variant="i", lambda_od=20.0, sign="plus"),
+        run("dip_vae", 0.4, 0.04, variant="ii", lambda_od=20.0, sign="minus"),
+        run("vae", 0.1, 0.01, networks="conv64"),
+    ]
+    trade.trade_offs(runs)
+    [((errors, scores, beside), _)] = drawn
+    assert errors == {"dip_vae variant=i": [0.01, 0.03], "dip_vae variant=ii": [0.02, 0.04], "vae": [0.01]}
+    assert scores == {"dip_vae variant=i": [0.5, 0.6], "dip_vae variant=ii": [0.3, 0.4], "vae": [0.1]}
+    both = ["lambda_od=5", "lambda_od=20"]
+    assert beside == {"dip_vae variant=i": both, "dip_vae variant=ii": both, "vae": [""]}
+
+
 def test_few_runs_or_numbers_that_are_not_there_draw_nothing(drawn):
     assert not trade.trade_offs([run("vae", 0.4, 0.02), run("vae", 0.4, 0.02, seed=1)])
     assert not trade.trade_offs([run("vae", 0.4, 0.02), run("vae", 0.4, 0.02, seed=1), run("vae", np.nan, 0.01, seed=2)])

@@ -101,14 +101,20 @@ def dsprites_grid(*, size: int = 64, folder: str | Path | None = None) -> Factor
     kept: list[Array] = []
 
     def read(rows: Array) -> Array:
-        if not kept:  # a bit for each pixel
-            kept.append(
-                np.concatenate([np.packbits(block.reshape(len(block), -1), axis=1) for _, block in blocks(path, "imgs")])
-            )
+        if not kept:
+            kept.append(_bits(path, expected[0]))
         pictures = np.unpackbits(kept[0][rows], axis=1).reshape(-1, 1, SIDE, SIDE)
         return averaged(255 * pictures, size)
 
     return FactorGrid(NAMES, values, read, label="shape", label_names=SHAPES)
+
+
+def _bits(path: Path, rows: int) -> Array:
+    """Return all pictures of the file, a bit for each pixel: (rows, 512); they are never there twice."""
+    bits = np.empty((rows, SIDE * SIDE // 8), np.uint8)
+    for start, block in blocks(path, "imgs"):
+        bits[start : start + len(block)] = np.packbits(block.reshape(len(block), -1), axis=1)
+    return bits
 
 
 def dsprites_redrawn_grid(*, size: int = 64) -> FactorGrid:

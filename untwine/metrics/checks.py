@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
 
+LARGEST = 1e70  # fourth powers, such as products of covariances, have to stay finite
+
 
 def code_rows(codes: ArrayLike) -> Array:
     """Return codes (n, d) as float64, or say why they cannot be scored."""
@@ -21,6 +23,9 @@ def code_rows(codes: ArrayLike) -> Array:
     codes = codes.astype(np.float64)
     if not np.isfinite(codes).all():
         raise ValueError("codes expected finite numbers, but got NaN or infinity; leave those rows out.")
+    largest = np.abs(codes).max()
+    if largest >= LARGEST:
+        raise ValueError(f"codes expected numbers below {LARGEST:g} in size, but got {largest:g}; rescale them.")
     return codes
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from untwine.metrics.boosting import boost
 from untwine.metrics.checks import code_rows
-from untwine.metrics.held_out import Split, random_folds, split_rows
+from untwine.metrics.held_out import Split, third_held_out
 from untwine.metrics.threads import one_thread
 from untwine.metrics.truths import Continuous, truth_columns, varying
 
@@ -60,7 +60,7 @@ def dci(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, spl
     """
     codes = code_rows(codes)
     columns, scale = truth_columns(factors, len(codes), continuous)
-    train, test = split_rows(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed)[0]
+    train, test = third_held_out(split, len(codes), "dci", seed)
     varies = varying(columns[train], "dci", least=2)
     importances = np.zeros((codes.shape[1], columns.shape[1]))
     right = []

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from untwine.metrics.checks import code_rows
-from untwine.metrics.held_out import Split, random_folds, split_rows, spreads
+from untwine.metrics.held_out import Split, spreads, third_held_out
 from untwine.metrics.threads import one_thread
 from untwine.metrics.truths import Continuous, class_columns, varying
 
@@ -49,7 +49,7 @@ def explicitness(
     """
     table = code_rows(codes)
     classes = class_columns(factors, len(table), continuous, BINS)
-    train, test = split_rows(split, len(table)) if split is not None else random_folds(len(table), 3, seed)[0]
+    train, test = third_held_out(split, len(table), "explicitness", seed)
     varies = varying(classes[train], "explicitness")
     spread = spreads(table[train])
     scaled = (table - table[train].mean(axis=0)) / np.where(spread > 0, spread, np.inf)

@@ -52,6 +52,15 @@ def random_folds(rows: int, folds: int, seed: int) -> list[tuple[Array, Array]]:
     return [(np.concatenate(parts[:i] + parts[i + 1 :]), parts[i]) for i in range(folds)]
 
 
+def third_held_out(split: Split | None, rows: int, metric: str, seed: int) -> tuple[Array, Array]:
+    """Return the training and the test rows of a split that is given, or hold out a random third."""
+    if split is not None:
+        return split_rows(split, rows)
+    if rows < 3:
+        raise ValueError(f"{metric} expected at least 3 rows, of which a third is held out, but got {rows}; pass more.")
+    return random_folds(rows, 3, seed)[0]
+
+
 def random_parts(rows: Array, parts: int, seed: int) -> list[Array]:
     """Return rows in disjoint random parts of equal size, up to one; each has at least one row."""
     return np.array_split(np.random.default_rng(seed).permutation(rows), max(1, min(parts, len(rows))))

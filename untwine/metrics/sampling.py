@@ -30,6 +30,11 @@ def from_rows(codes: ArrayLike, factors: ArrayLike, continuous: Continuous, metr
     classes = class_columns(factors, len(table), continuous)
     usable = np.array([np.bincount(y)[y] > 1 for y in classes.T])
     varies = varying(classes, metric, least=2) & usable.any(axis=1)
+    if varies.sum() < 2:
+        raise ValueError(
+            f"{metric} expected at least 2 factors that vary and of which two rows share a value, but got {varies.sum()} among "
+            f"{len(varies)}; pass more rows, or factors of fewer values."
+        )
     lists = [_same_value(y, rows) for y, rows in zip(classes.T, usable, strict=True)]
 
     def batches(shared: Array, rows: int, rng: np.random.Generator) -> Iterator[Array]:

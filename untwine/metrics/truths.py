@@ -28,12 +28,23 @@ def truth_columns(factors: ArrayLike, rows: int, continuous: Continuous = None) 
         raise ValueError(f"factors expected shape ({rows}, k), a row for each row of codes, but got {given.shape}.")
     if not np.isfinite(given).all():
         raise ValueError("factors expected known, finite values, but got NaN or infinity; leave those rows out.")
-    k = given.shape[1]
-    scale = np.broadcast_to(given.dtype.kind == "f" if continuous is None else np.asarray(continuous, dtype=bool), (k,))
+    scale = _on_scale(given.dtype.kind == "f" if continuous is None else continuous, given.shape[1])
     columns = given.astype(np.float64)
     for j in np.flatnonzero(~scale):
         columns[:, j] = np.unique(columns[:, j], return_inverse=True)[1].reshape(-1)
     return columns, scale.tolist()
+
+
+def _on_scale(continuous: bool | Sequence[bool], factors: int) -> Array:
+    """Return the mask (k,) of factors that lie on a scale, or say why it is not told for each of them."""
+    given = np.asarray(continuous, dtype=object)  # as it is: True of a bool, not of whatever is not empty
+    expected = f"continuous expected None, True or False, or a list of True or False for each of the {factors} factors"
+    wrong = [one for one in given.flat if not isinstance(one, bool | np.bool_)]
+    if wrong:
+        raise TypeError(f"{expected}, but got {wrong[0]!r}; say True for what lies on a scale and False for classes.")
+    if given.shape not in ((), (factors,)):
+        raise ValueError(f"{expected}, but got shape {given.shape}; name every factor once, or all at once.")
+    return np.broadcast_to(given.astype(bool), (factors,))
 
 
 def class_columns(factors: ArrayLike, rows: int, continuous: Continuous = None, bins: int = BINS) -> Array:

@@ -82,6 +82,8 @@ def z_diff_drawn(
         Takes factors (m, k), integers from 0, and returns codes (m, d) of rows with these factors.
     sizes
         How many values each factor has; all combinations are equally likely.
+
+    Version 1: codes divided by their root mean square deviation; random numbers of numpy's default generator.
     """
     varies, batches = from_draws(draw, sizes, "z_diff", paired=True)
     return _score(varies, batches, classifier, pairs, train, test, seed)

@@ -70,7 +70,7 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> None:
         where = np.searchsorted(places, x) if panel.even else x
         number = names.index(name)
         colour, marker = CLASSES[number % len(CLASSES)], MARKERS[number % len(MARKERS)]
-        axes.plot(where, y.mean(0), color=colour, marker=marker, markersize=4.5, linewidth=1.7, label=plain(name))
+        axes.plot(where, y.mean(0), color=colour, marker=marker, markersize=4.5, linewidth=1.7, label=plain(name, 60))
         if beside:  # points on a way of their own, which may go back: each has its extremes, and its name
             axes.vlines(where, y.min(0), y.max(0), color=colour, alpha=0.5, linewidth=1.2)
             for place, height, words in zip(where, y.mean(0), beside, strict=True):

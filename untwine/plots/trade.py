@@ -37,6 +37,8 @@ def trade_off(
     x, y, title
         What is written at the axes and above.
     """
+    if not score:
+        raise ValueError("trade_off expected the scores of at least one method, but got none; pass some.")
     lines = {}
     for name, given in score.items():
         if name not in error:
@@ -48,5 +50,7 @@ def trade_off(
                 f"trade_off expected as many errors, scores and values of {name!r}, but got {cost.shape[1]}, "
                 f"{found.shape[1]} and {len(beside)}."
             )
+        if not found.size or not cost.size:
+            raise ValueError(f"trade_off expected at least one error and score of {name!r}, but got none; leave it out.")
         lines[name] = Line(cost.mean(axis=0), found, beside)
     return study_figure([Panel(title, x, y, lines)])

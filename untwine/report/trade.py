@@ -18,13 +18,13 @@ SCORES = {"sap.z": "SAP", "z_diff.z": "Z-diff", "mig.z": "MIG", "factor_vae_scor
 ERROR = "reconstruction.x"
 FEWEST = 3  # runs that make a curve worth drawing
 NOTE = (
-    "Up and to the left is better: more disentangled, at less error. Beside each point stands what its run was set to; seeds "
-    "are averaged."
+    "Up and to the left is better: more disentangled, at less error. A line is a method, and what it was set to in words; "
+    "beside each point stands what else its run was set to; seeds are averaged."
 )
 
 
 def trade_offs(runs: Sequence[Run]) -> Markup:
-    """Return scores of disentanglement against the error, method by method; nothing where few runs have both."""
+    """Return scores of disentanglement against the error, line by line; nothing where few runs have both."""
     figures = []
     for score, title in SCORES.items():
         scored = [run for run in runs if _value(run, score) is not None and _value(run, ERROR) is not None]
@@ -39,27 +39,44 @@ def _figure(runs: Sequence[Run], score: str, title: str) -> Figure:
     errors: dict[str, list[float]] = {}
     found: dict[str, list[float]] = {}
     beside: dict[str, list[str]] = {}
-    for method in dict.fromkeys(run.method for run in runs):
-        same = [run for run in runs if run.method == method]
+    for name, same in _lines(runs).items():
         settings: dict[str, list[Run]] = {}
-        for run, label in zip(same, _settings(same), strict=True):
+        for run, label in zip(same, _settings(same, _differing(same)), strict=True):
             settings.setdefault(label, []).append(run)
         points = sorted((_mean(alike, ERROR), _mean(alike, score), label) for label, alike in settings.items())
-        errors[method], found[method] = [point[0] for point in points], [point[1] for point in points]
-        beside[method] = [point[2] for point in points]
+        errors[name], found[name] = [point[0] for point in points], [point[1] for point in points]
+        beside[name] = [point[2] for point in points]
     return plots.trade_off(errors, found, beside, y=title)
 
 
-def _settings(runs: Sequence[Run]) -> list[str]:
-    """Return for each run the fields in which these runs differ, but for the seed; of fields that differ alike the first."""
-    params = [run.part("params") for run in runs]
-    fields = [field for field in dict.fromkeys(key for one in params for key in one) if field != "seed"]
+def _lines(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Return the runs of each line: of one method, and alike in all fields that are words, for no line leads between words."""
+    lines: dict[str, list[Run]] = {}
+    for method in dict.fromkeys(run.method for run in runs):
+        same = [run for run in runs if run.method == method]
+        words = [field for field in _differing(same) if any(isinstance(_field(run, field), str | bool) for run in same)]
+        for run, label in zip(same, _settings(same, words), strict=True):
+            lines.setdefault(f"{method} {label}".rstrip(), []).append(run)
+    return lines
+
+
+def _differing(runs: Sequence[Run]) -> list[str]:
+    """Return the fields in which these runs differ, but for the seed."""
+    fields = dict.fromkeys(key for run in runs for key in run.part("params"))
+    return [field for field in fields if field != "seed" and len({repr(_field(run, field)) for run in runs}) > 1]
+
+
+def _settings(runs: Sequence[Run], fields: Sequence[str]) -> list[str]:
+    """Return for each run what these fields are set to; of fields that differ alike the first."""
     alike: dict[tuple[int, ...], str] = {}
     for field in fields:
-        values = [repr(one.get(field)) for one in params]
-        if len(set(values)) > 1:
-            alike.setdefault(tuple(values.index(value) for value in values), field)
-    return [", ".join(f"{field}={_short(one.get(field))}" for field in alike.values()) for one in params]
+        values = [repr(_field(run, field)) for run in runs]
+        alike.setdefault(tuple(values.index(value) for value in values), field)
+    return [", ".join(f"{field}={_short(_field(run, field))}" for field in alike.values()) for run in runs]
+
+
+def _field(run: Run, field: str) -> object:
+    return run.part("params").get(field)
 
 
 def _short(value: object) -> str:

@@ -21,6 +21,7 @@ from untwine.encoded import Encoded
 from untwine.evaluate import Score, evaluate, write_scores
 from untwine.method import Method
 from untwine.methods import find_method
+from untwine.named_metrics import VERSIONS
 from untwine.run_folder import seal
 from untwine.samples import Samples
 
@@ -74,8 +75,11 @@ class Cell:
 
     @property
     def fingerprint(self) -> str:
-        """The same for equal configurations, whatever their labels."""
-        return seal({key: value for key, value in self.to_json().items() if key not in LABELS})[:16]
+        """The same for equal configurations, whatever their labels, scored by metrics of the same versions."""
+        content = {key: value for key, value in self.to_json().items() if key not in LABELS}
+        # The first version goes without saying, as in the tables that are older than versions.
+        raised = {name: VERSIONS[name] for name in (*self.metrics, *self.epochs_metrics) if VERSIONS.get(name, 1) > 1}
+        return seal(content | ({"versions": raised} if raised else {}))[:16]
 
     def folder(self, out: Path) -> Path:
         """Return its run folder: it stays when other scores are asked for, and is another when the training is."""

@@ -1,0 +1,46 @@
+"""Which factors lie on a scale: told for all, one by one or by their numbers, and nothing else."""
+
+import numpy as np
+import pytest
+
+from untwine import metrics
+from untwine.metrics.truths import truth_columns
+
+FACTORS = np.column_stack([np.arange(12.0) % 3, np.arange(12.0), np.arange(12.0) ** 2])
+
+
+@pytest.mark.parametrize(
+    ("continuous", "expected"),
+    [
+        (None, [True, True, True]),
+        (True, [True, True, True]),
+        (np.False_, [False, False, False]),
+        ([False, True, True], [False, True, True]),
+        (np.array([True, False, True]), [True, False, True]),
+    ],
+)
+def test_a_scale_is_told_for_all_factors_or_one_by_one(continuous, expected):
+    columns, scale = truth_columns(FACTORS, 12, continuous)
+    assert scale == expected
+    assert columns[:, 2].tolist() == (FACTORS[:, 2] if expected[2] else np.arange(12)).tolist()
+    assert truth_columns(FACTORS.astype(int), 12)[1] == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("continuous", "kind", "came"),
+    [
+        ([True, False], ValueError, r"\(2,\); name every factor once"),
+        ([True], ValueError, r"\(1,\)"),
+        ([], ValueError, r"\(0,\)"),
+        ([[True, False, True]], ValueError, r"\(1, 3\)"),
+        ([True, 0, True], TypeError, "0; say True for what lies on a scale"),
+        (1, TypeError, "1; say True"),
+        ("yes", TypeError, "'yes'"),
+        (["x", "y", "z"], TypeError, "'x'"),
+        ([[True], [True, False]], TypeError, r"\[True\]"),
+    ],
+)
+@pytest.mark.parametrize("metric", ["sap", "mig", "modularity", "dci", "explicitness", "z_diff", "information_matrix"])
+def test_another_word_on_scales_gets_its_sentence(metric, continuous, kind, came):
+    with pytest.raises(kind, match=f"True or False for each of the 3 factors, but got .*{came}"):
+        getattr(metrics, metric)(FACTORS, FACTORS, continuous=continuous)
