@@ -39,9 +39,13 @@ class ClockedBetaTCVAE(BetaTCVAE):
         self.spent = perf_counter() - start
 
 
-def our_factor_vae(work: Work) -> float:
-    """Fit our FactorVAE: every picture of a batch is reconstructed, and its codes are permuted as well."""
-    method = ClockedFactorVAE(gamma=GAMMA, layers_discriminator=DEEP, width_discriminator=WIDE, **_shared(work))
+def our_factor_vae(work: Work, second_batch: bool = True) -> float:
+    """Fit our FactorVAE: every step has a batch in its bound and, as pythae's, encodes a second one whose codes it permutes.
+
+    By default it permutes the codes of the batch itself, and encodes nothing else.
+    """
+    discriminator: dict[str, Any] = {"layers_discriminator": DEEP, "width_discriminator": WIDE}
+    method = ClockedFactorVAE(gamma=GAMMA, second_batch=second_batch, **discriminator, **_shared(work))
     method.fit(work.x, networks=_networks(work))
     return method.spent
 
@@ -56,8 +60,8 @@ def our_beta_tcvae(work: Work) -> float:
 def pythae_factor_vae(work: Work) -> float:
     """Train pythae's FactorVAE on twice the rows in batches of twice the size.
 
-    It reconstructs a half of every batch and permutes the codes of the other half, so it takes as many steps as ours, each
-    with as many pictures in its bound.
+    It reconstructs a half of every batch and permutes the codes of the other half, so it takes as many steps as ours with a
+    second batch, each with as many pictures in its bound and as many that are only encoded.
     """
     with quiet(), tempfile.TemporaryDirectory() as folder:
         from pythae.models import FactorVAE as Peer

@@ -49,6 +49,14 @@ def test_order_depends_on_seed_and_epoch_alone():
         assert set(np.ravel(order)[:20]) == set(range(20))
 
 
+def test_two_draws_each_pass_over_all_rows_in_an_order_of_their_own():
+    order = rows(20).order(Stage("one", 1, {}, None, 4, "twice"), 0, 0)
+    assert order.shape == (5, 2, 4)
+    first, second = order[:, 0].ravel(), order[:, 1].ravel()
+    assert set(first) == set(second) == set(range(20))
+    assert first.tolist() != second.tolist()
+
+
 def test_the_last_step_of_an_epoch_is_filled_up():
     game, sizes = Game(), []
 

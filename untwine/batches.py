@@ -50,7 +50,7 @@ class Batch:
         return self._labels
 
     def split(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the rows of the target and those of the background; in pairs of one class, the first and the second rows."""
+        """Return the rows of target and background; of pairs of one class, or of two draws, the first and the second rows."""
         target, background = rows.chunk(2)
         return target, background
 
@@ -80,7 +80,8 @@ class Rows:
     @classmethod
     def of(cls, samples: Samples, x: Tensor, dtype: torch.dtype, device: torch.device, labelled: bool = False) -> Rows:
         """Take the rows of `samples`, whose values in the networks' units are `x`, and their classes if a method needs them."""
-        pools = {"mixed": [np.arange(len(samples))]}
+        every = np.arange(len(samples))
+        pools = {"mixed": [every], "twice": [every, every]}
         if samples.groups is not None:
             pools["groups"] = [np.flatnonzero(samples.groups != BACKGROUND), np.flatnonzero(samples.groups == BACKGROUND)]
         if not labelled or samples.labels is None:

@@ -99,10 +99,11 @@ class Stage:
     step
         The step: a generator over (batch, number of the step in this stage).
     batch
-        Rows in a step over all processes; with `groups`, rows of each group.
+        Rows in a step over all processes; with `groups`, rows of each group, with `twice`, of each draw.
     batches
-        `mixed`: rows as they come. `groups`: target and background in every step, target first. `classes`: sets of rows of one
-        class, the first row of every set, then the second of every set, and so on.
+        `mixed`: rows as they come. `twice`: as many again, drawn apart, behind them. `groups`: target and background in every
+        step, target first. `classes`: sets of rows of one class, the first row of every set, then the second of every set, and
+        so on.
     together
         How many rows of one class a set has; 2 makes pairs.
     schedule
@@ -114,7 +115,7 @@ class Stage:
     players: Mapping[str, Player]
     step: Callable[[Batch, int], Generator[Move]]
     batch: int
-    batches: Literal["mixed", "groups", "classes"] = "mixed"
+    batches: Literal["mixed", "twice", "groups", "classes"] = "mixed"
     schedule: Callable[[float], float] | None = None
     together: int = 2
 

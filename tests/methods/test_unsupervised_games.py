@@ -1,12 +1,15 @@
 """The games of FactorVAE and SymmetricVAE: whose gradient is whose, to the last digit, and that both sides play."""
 
+from dataclasses import replace
+
+import pytest
 import torch
 from small import small, vectors
 from torch.nn import functional
 
 from untwine.batches import Rows
 from untwine.terms import gaussian
-from untwine.training import Stage, train
+from untwine.training import train
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-12}
 
@@ -32,7 +35,7 @@ def moved(name, *players, **options):
     def step(batch, t):
         yield from (move for move in stage.step(batch, t) if move[0] in players)
 
-    train([Stage(stage.name, 1, stage.players, step, stage.batch)], method.nets_, rows, seed=0)
+    train([replace(stage, epochs=1, step=step)], method.nets_, rows, seed=0)
     return dict(method.nets_.named_parameters())
 
 
@@ -40,17 +43,21 @@ def gradient(loss, player):
     return torch.cat([grad.flatten() for grad in torch.autograd.grad(loss, player.parameters())])
 
 
-def test_factor_vae_each_gradient_is_that_of_its_own_loss_alone():
-    method, stage, rows = begun("factor_vae", gamma=7.0)
+@pytest.mark.parametrize("second", [False, True])
+def test_factor_vae_each_gradient_is_that_of_its_own_loss_alone(second):
+    method, stage, rows = begun("factor_vae", gamma=7.0, second_batch=second)
     found = {player: sum(terms.values()) for player, terms in stage.step(batch(stage, rows), 0)}
     chance, nets, d = batch(stage, rows), method.nets_["vae"], method.nets_["discriminator"]
+    # The first 64 rows are in the bound; the permuted codes are theirs, or those of 64 others, which are only encoded.
+    assert len(chance.x) == (128 if second else 64)
     mu, logvar = nets.encode(chance.x)["z"]
-    z = mu + torch.exp(logvar / 2) * chance.noise(4)
-    order = chance.noise(4).argsort(0)
-    shuffled = torch.stack([z[order[:, j], j] for j in range(4)], 1).detach()
+    codes = mu + torch.exp(logvar / 2) * chance.noise(4)
+    order, apart = chance.noise(4)[-64:].argsort(0), codes[-64:]
+    shuffled = torch.stack([apart[order[:, j], j] for j in range(4)], 1).detach()
 
+    z = codes[:64]
     logits = d(z)
-    own = nets.reconstruction(chance.x, z) + gaussian.kl(mu, logvar) + 7 * (logits[:, 0] - logits[:, 1]).mean()
+    own = nets.reconstruction(chance.x[:64], z) + gaussian.kl(mu[:64], logvar[:64]) + 7 * (logits[:, 0] - logits[:, 1]).mean()
     torch.testing.assert_close(gradient(found["vae"], stage.players["vae"]), gradient(own, stage.players["vae"]), **EXACTLY)
 
     classes = torch.zeros(64, dtype=torch.long)
@@ -59,25 +66,28 @@ def test_factor_vae_each_gradient_is_that_of_its_own_loss_alone():
     torch.testing.assert_close(gradient(found["discriminator"], player), gradient(0.5 * loss, player), **EXACTLY)
 
 
-def test_the_discriminators_moves_leave_the_autoencoder_where_it_was():
-    for name in ("factor_vae", "symmetric_vae"):
-        start = dict(begun(name)[0].nets_.named_parameters())
-        alone = moved(name, "discriminator")
-        for key, value in start.items():
-            assert torch.equal(alone[key], value) == key.startswith("vae."), key
-        # And the other way round: the autoencoder's moves alone leave the discriminator where it was.
-        alone = moved(name, "vae")
-        for key, value in start.items():
-            assert torch.equal(alone[key], value) == key.startswith("discriminator."), key
+GAMES = (("factor_vae", {}), ("factor_vae", {"second_batch": True}), ("symmetric_vae", {}))
 
 
-def test_the_first_step_of_the_autoencoder_does_not_know_of_the_discriminators_loss():
-    for name in ("factor_vae", "symmetric_vae"):
-        options = {"batch": 400}  # one step in an epoch
-        both, alone = moved(name, "vae", "discriminator", **options), moved(name, "vae", **options)
-        for key in both:
-            if key.startswith("vae."):
-                assert torch.equal(both[key], alone[key]), key
+@pytest.mark.parametrize(("name", "options"), GAMES)
+def test_the_discriminators_moves_leave_the_autoencoder_where_it_was(name, options):
+    start = dict(begun(name, **options)[0].nets_.named_parameters())
+    alone = moved(name, "discriminator", **options)
+    for key, value in start.items():
+        assert torch.equal(alone[key], value) == key.startswith("vae."), key
+    # And the other way round: the autoencoder's moves alone leave the discriminator where it was.
+    alone = moved(name, "vae", **options)
+    for key, value in start.items():
+        assert torch.equal(alone[key], value) == key.startswith("discriminator."), key
+
+
+@pytest.mark.parametrize(("name", "options"), GAMES)
+def test_the_first_step_of_the_autoencoder_does_not_know_of_the_discriminators_loss(name, options):
+    options = {**options, "batch": 400}  # one step in an epoch
+    both, alone = moved(name, "vae", "discriminator", **options), moved(name, "vae", **options)
+    for key in both:
+        if key.startswith("vae."):
+            assert torch.equal(both[key], alone[key]), key
 
 
 def terms(stage, rows, player, number):

@@ -10,7 +10,7 @@ times the total correlation of z. Reductions: likelihood and divergence are summ
 terms are means over rows.
 
 Deviations
-- Permuted codes come from the same batch; the paper encodes a second one for them.
+- Permuted codes come from the same batch by default; `second_batch=True` encodes another one for them, as the paper does.
 - The discriminator is smaller and faster by default; `FactorVAE.paper("dsprites")` has the paper's six layers of 1000 units.
 - Log-variances are bounded; vectors are standardised.
 """
@@ -36,6 +36,7 @@ from untwine.training import Move, Player, Stage
 BETAS = (0.5, 0.9)  # of the discriminator's Adam, as in the paper
 SHAPES = {
     "gamma": 35.0,
+    "second_batch": True,
     "lr_discriminator": 1e-4,
     "layers_discriminator": 6,
     "width_discriminator": 1000,
@@ -57,6 +58,8 @@ class FactorVAE(Trained):
         The number of codes.
     gamma
         The weight of the total correlation; 0 plays no game.
+    second_batch
+        Encode another batch, without a gradient, for the permuted codes, instead of permuting those of the batch itself.
     lr_discriminator
         The discriminator's own learning rate.
     layers_discriminator, width_discriminator
@@ -67,6 +70,7 @@ class FactorVAE(Trained):
 
     n_latent: int = 10
     gamma: float = 10.0
+    second_batch: bool = False
     lr_discriminator: float = 1e-3
     layers_discriminator: int = 4
     width_discriminator: int = 256
@@ -93,13 +97,14 @@ class FactorVAE(Trained):
         players = {"vae": Player(self.nets_["vae"], self.lr)}
         if self.gamma:
             players["discriminator"] = Player(self.nets_["discriminator"], self.lr_discriminator, BETAS)
-        yield Stage("training", self.epochs, players, self.step, self.batch)
+        yield Stage("training", self.epochs, players, self.step, self.batch, batches="twice" if self.second_batch else "mixed")
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Move the autoencoder on its bound and the total correlation, then the discriminator on its own loss."""
-        nets, x = self.nets_["vae"], batch.x
+        nets = self.nets_["vae"]
+        (x, other), (noise, noise_other) = (self._draws(batch, rows) for rows in (batch.x, batch.noise(self.n_latent)))
         mu, logvar = nets.encode(x)["z"]
-        z = gaussian.sample(mu, logvar, batch.noise(self.n_latent))
+        z = gaussian.sample(mu, logvar, noise)
         terms = {"reconstruction": nets.reconstruction(x, z), "kl": gaussian.kl(mu, logvar)}
         if not self.gamma:
             yield "vae", terms
@@ -108,15 +113,25 @@ class FactorVAE(Trained):
         yield "vae", terms
         # The discriminator has not moved, so this is its gradient at the parameters that the autoencoder moved from.
         z = z.detach()
-        joint, independent = self._log_ratio(torch.cat([z, self._permuted(batch, z)])).chunk(2)
+        apart = self._sampled(other, noise_other) if self.second_batch else z
+        joint, independent = self._log_ratio(torch.cat([z, self._permuted(batch, apart)])).chunk(2)
         yield "discriminator", {"discrimination": density_ratio.discrimination(joint, independent)}
+
+    def _draws(self, batch: Batch, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the rows of the bound and those whose codes are permuted: the same ones unless there is a second batch."""
+        return batch.split(rows) if self.second_batch else (rows, rows)
+
+    def _sampled(self, x: Tensor, noise: Tensor) -> Tensor:
+        with torch.no_grad():
+            mu, logvar = self.nets_["vae"].encode(x)["z"]
+            return gaussian.sample(mu, logvar, noise)
 
     def _log_ratio(self, z: Tensor) -> Tensor:
         return log_ratio(self.nets_["discriminator"](z).to(z.dtype))
 
     def _permuted(self, batch: Batch, z: Tensor) -> Tensor:
         """Return this process's rows of the batch of all processes, permuted in each dimension."""
-        order = distributed.gather(batch.noise(self.n_latent))
+        order = distributed.gather(self._draws(batch, batch.noise(self.n_latent))[1])
         return permuted(distributed.gather(z), order)[distributed.share(len(order))]
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
