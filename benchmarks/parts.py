@@ -171,7 +171,7 @@ def infogan(quick: bool) -> Iterator[Figure]:
 
 def learned_codes(quick: bool) -> Iterator[Figure]:
     """A step of LORD's stage one among many samples over one among few, and a dense Adam's update of codes over ours."""
-    few, many, steps, rounds = (FEW, 2 * FEW, 3, 1) if quick else (10_000, 1_000_000, 40, 9)
+    few, many, steps, rounds = (FEW, 2 * FEW, 3, 1) if quick else (10_000, 1_000_000, 40, 21)
     samples = {f"{n:,}": codes.rows_of(n) for n in (few, many)}
     measured = interleaved({n: partial(codes.step_seconds, rows, steps) for n, rows in samples.items()}, rounds)
     detail = {"shape": [1, 8, 8], "batch": BATCH, "n_content": codes.WIDTH, "steps": steps, "rounds": rounds}

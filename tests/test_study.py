@@ -401,6 +401,18 @@ def test_a_list_of_values_sweeps_the_field(tmp_path):
     np.testing.assert_allclose(y, [[0.2, 0.4], [0.3, 0.5]])
 
 
+def test_a_method_without_epochs_is_a_level_line_over_training(tmp_path):
+    study = written(tmp_path, STUDY + '[figure]\nover_epochs = ["w2.common"]\n')
+    score = {"value": 1.0, "low": 0.0, "high": 2.0, "n": 3, "seconds": 0.1}
+    epochs = {"Eq. 8": (1, 2, 4), "PCA": (0,)}
+    for cell in study.cells():
+        found = {epoch: {"w2.common": score | {"value": epoch + 1.0}} for epoch in epochs.get(cell.row, ())}
+        results.append(tmp_path / "results" / "tiny.csv", one_cell._rows(cell, found, 1.0))
+    (training,) = study.panels()
+    lines = {name: (line.x.tolist(), line.y.tolist()) for name, line in training.lines.items()}
+    assert lines == {"Eq. 8": ([1, 2, 4], [[2, 3, 5]] * 2), "PCA": ([1, 4], [[1, 1]] * 2)}
+
+
 LOWEST = SWEPT.replace("small = { lambda_z", 'lowest = "w2.common"\nsmall = { lambda_z').replace('"Eq. 8" = [90', "PCA = [90")
 
 

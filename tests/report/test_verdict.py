@@ -23,7 +23,12 @@ def run(scores, about=ABOUT, drawn=None):
         (0.91, 0.45, "partly", "the common part still leaks it"),
         (0.35, 0.12, "partly", "but not much"),
         (0.40, 0.60, "not", "the salient part tells no more about the class than the common part does"),
-        (0.11, 0.10, "not", "tells no more"),
+        (
+            0.11,
+            0.10,
+            "not",
+            "may tell more about the class than the common part does, but these rows do not show it",
+        ),
     ],
 )
 def test_the_probe_decides_what_is_said(salient, common, status, words):

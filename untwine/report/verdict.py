@@ -132,6 +132,8 @@ def _compare(best: Score, leak: Score, floor: float) -> tuple[str, str]:
     value, other = float(best["value"]), float(leak["value"])
     low, high = number(best, "low"), number(leak, "high")
     if (value if low is None else low) <= (other if high is None else high):
+        if value > other:
+            return "not", "the {best} part may tell more about {thing} than the {leak} part does, but these rows do not show it"
         return "not", "the {best} part tells no more about {thing} than the {leak} part does"
     share, rest = ((number - floor) / (1 - floor) for number in (value, other))
     if share < CARRIES:

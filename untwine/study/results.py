@@ -160,7 +160,8 @@ def panels(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Sco
         of_row = {row.label: [c for c in cells if (c.data, c.row) == (data, row.label)] for row in lines}
         for score in asked.get("over_epochs", ()):
             curves = {row.label: _over_epochs(of_row[row.label], score, found) for row in lines if not row.swept}
-            drawn.append(Panel(f"{data}: {score} over training", "epoch", score, {n: c for n, c in curves.items() if c}))
+            levelled = _levelled({name: curve for name, curve in curves.items() if curve})
+            drawn.append(Panel(f"{data}: {score} over training", "epoch", score, levelled))
         if other := asked.get("against"):
             for score in asked.get("over_sweep", ()):
                 costs = _against(lines, of_row, score, other, found)
@@ -178,6 +179,15 @@ def _over_epochs(cells: Sequence[Cell], score: str, found: Scores) -> Line | Non
     known = [found[cell.fingerprint][score] for cell in cells if score in found.get(cell.fingerprint, {})]
     epochs = sorted(set.intersection(*(set(one) for one in known))) if known else []
     return Line(np.array(epochs), np.array([[one[e] for e in epochs] for one in known])) if epochs else None
+
+
+def _levelled(curves: Mapping[str, Line]) -> dict[str, Line]:
+    """Draw a method without epochs, whose only one is 0, as a level line beside those that have some."""
+    trained = [line.x for line in curves.values() if line.x.max() > 0]
+    if not trained:
+        return dict(curves)
+    ends = np.array([min(x.min() for x in trained), max(x.max() for x in trained)])
+    return {name: line if line.x.max() > 0 else Line(ends, line.y[:, [0, 0]]) for name, line in curves.items()}
 
 
 def _over_field(swept: Sequence[Row], of_row: Mapping[str, Sequence[Cell]], score: str, found: Scores) -> Line | None:
