@@ -246,7 +246,9 @@ def started(study, out, number):
     """Start a study as its user does: from Python, or, to be stopped by Ctrl-C, on the command line."""
     code = f"import untwine as un; un.Study.read({str(study.path)!r}).run({str(out)!r})"
     if number == signal.SIGINT:
+        # A shell that runs the tests in the background has its children ignore Ctrl-C.
         code = (
+            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
             f"from untwine.cli_study import study; study(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
         )
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
