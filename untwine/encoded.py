@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from untwine.latents import Latents
 from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS
-from untwine.metrics.class_content import content_combinations
+from untwine.metrics.class_content import content_combinations, landmark_pairs, transfer_pairs
 from untwine.metrics.held_out import Split
-from untwine.metrics.landmarks import named_points
+from untwine.metrics.landmarks import landmark_names, named_points
 from untwine.metrics.rows import factor_mask, labelled_rows, target_rows
 from untwine.samples import Samples
 
@@ -32,9 +32,10 @@ NEEDS = {
     "probe_factors": ("class factors",),
     "realism": ("pictures", "prior"),
     "swap": ("two parts", "labels"),
-    **dict.fromkeys(("reading", "transfer"), ("class", "contents")),
+    "reading": ("class", "labels"),
+    "transfer": ("class", "moves"),
     "landmarks": ("landmarks",),
-    "transfer_lpips": ("class", "contents", "pictures"),
+    "transfer_lpips": ("class", "moves", "pictures"),
     "leakage": ("two parts", "leaks"),
     "groups": ("groups",),
     "w2": ("common", "groups"),
@@ -146,17 +147,38 @@ class Encoded(NamedTuple):
                 )
 
     def contents(self) -> tuple[Array, Array]:
-        """Return the labelled rows whose factors are known, and the number of each one's combination of content factors."""
+        """Return the labelled rows whose factors are known, and the number of each one's combination of content factors.
+
+        None where no two classes share a combination: numbers that hardly come twice, as places, name no content. Landmarks
+        are none of these factors.
+        """
         rows = self.labelled_rows()
-        if self.samples.factors is None or not len(rows):
+        columns = np.flatnonzero(~landmark_names(self.samples.factor_names))
+        known = rows[~np.isnan(self.factors_of(rows, columns)).any(axis=1)] if self.samples.factors is not None else rows[:0]
+        found = content_combinations(self.labels_of(known), self.factors_of(known, columns)) if len(known) else None
+        if found is None or not _shared(self.labels_of(known), found):
             return rows[:0], rows[:0]
-        rows = rows[~np.isnan(self.samples.factors[rows]).any(axis=1)]
-        found = content_combinations(self.labels_of(rows), self.samples.factors[rows]) if len(rows) else None
-        return (rows[:0], rows[:0]) if found is None else (rows, found)
+        return known, found
 
     def landmarks(self) -> tuple[Array, Array]:
         """Return the rows whose landmarks are known, and these (n, k, 2); none where the samples have none."""
         return named_points(self.samples.factors, self.samples.factor_names)
+
+    def marked(self) -> tuple[Array, Array]:
+        """Return the labelled rows whose landmarks are known, and these (n, k, 2)."""
+        rows, points = self.landmarks()
+        inside = np.isin(rows, self.labelled_rows())
+        return rows[inside], points[inside]
+
+    def moves(self, most: int) -> tuple[Array, Array, Array]:
+        """Return rows that give a class, rows that give a content, and their truths: by contents, else by nearest landmarks."""
+        rows, contents = self.contents()
+        if len(rows):
+            i, j, truth = transfer_pairs(self.labels_of(rows), contents, most)
+        else:
+            rows, points = self.marked()
+            i, j, truth = landmark_pairs(self.labels_of(rows), points, most)
+        return rows[i], rows[j], rows[truth]
 
     def swapped_part(self) -> str | None:
         """Return the block that a swap exchanges, if there is another that stays."""
@@ -209,9 +231,9 @@ class Encoded(NamedTuple):
                 lambda: {"class", "content"} <= set(self.latents),
                 f"the blocks 'class' and 'content', but the method has {', '.join(self.latents)}; evaluate another method",
             ),
-            "contents": (
-                lambda: len(np.unique(self.contents()[1])) > 1,
-                "labels, and factors that vary within a class, but there are none; pass samples with both",
+            "moves": (
+                lambda: len(self.contents()[0]) > 0 or len(np.unique(self.labels_of(self.marked()[0]))) > 1,
+                "labels, and factors that vary within a class and recur in another (or landmarks), but got none; pass some",
             ),
             "landmarks": (
                 lambda: len(self.landmarks()[0]) >= 2 * FOLDS,
@@ -259,6 +281,12 @@ class Encoded(NamedTuple):
 def _binary(columns: Array) -> Array:
     """Return which columns hold both 0 and 1 and nothing else."""
     return np.asarray(np.isin(columns, (0, 1)).all(axis=0) & (np.ptp(columns, axis=0) > 0))
+
+
+def _shared(labels: Array, contents: Array) -> bool:
+    """Say whether some content comes in two classes."""
+    pairs = np.unique(np.column_stack([contents, labels]), axis=0)
+    return len(np.unique(pairs[:, 0])) < len(pairs)
 
 
 def _is_class(y: Array) -> bool:

@@ -4,6 +4,8 @@ from celeba_made import make_folder, make_packed
 from test_celeba import rows_of
 
 from untwine.data import load
+from untwine.evaluate import evaluate
+from untwine.latents import Latents
 
 N = 60
 PEOPLE = 100 + np.arange(N) % 12  # five faces of each of twelve people
@@ -43,9 +45,29 @@ def test_landmarks_are_factors_where_they_are_there(tmp_path):
     make_folder(tmp_path, N)
     make_lists(tmp_path, landmarks=True)
     train, _ = load("celeba_identity", folder=tmp_path, n_test=3, size=32)
-    assert train.factor_names == ("lefteye_x", "lefteye_y")
+    assert train.factor_names == ("landmark lefteye_x", "landmark lefteye_y")
     rows = rows_of(train.x)
     np.testing.assert_array_equal(train.factors, np.c_[rows, 2 * rows])
+
+
+def test_moved_faces_and_landmarks_are_scored_on_it(tmp_path):
+    """By the names that the metrics look for: a method that keeps rows as they are moves nothing."""
+    make_folder(tmp_path, N)
+    make_lists(tmp_path, landmarks=True)
+    train, _ = load("celeba_identity", folder=tmp_path, n_test=3, size=8)
+
+    class Plain:
+        def encode(self, x):
+            flat = x.reshape(len(x), -1) / 255.0
+            return Latents({"class": flat.astype(np.float32), "content": flat[:, :2].astype(np.float32)})
+
+        def decode(self, latents):
+            return latents["class"].reshape(-1, 3, 8, 8)
+
+    scores = evaluate(Plain(), train, ["transfer", "reading", "landmarks"])
+    assert scores["transfer.x"].value == pytest.approx(scores["transfer_unmoved.x"].value)
+    assert scores["transfer.x"].n == 45
+    assert {"landmarks.class", "landmarks.content", "class_read.content"} <= set(scores)
 
 
 def test_faces_of_nobody_and_people_with_few_faces_are_left_out(tmp_path):

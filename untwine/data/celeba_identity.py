@@ -32,7 +32,8 @@ def celeba_identity(
 
     Source, licence and checksum: as in `celeba_accessories`, with `identity_CelebA.txt` (on request from CelebA's authors)
     beside the list of attributes. Group: none. Label: the person, by CelebA's number. Factors: CelebA's five landmarks,
-    `lefteye_x` to `rightmouth_y` in pixels of the aligned picture, where `list_landmarks_align_celeba.txt` is there; else none.
+    `landmark lefteye_x` to `landmark rightmouth_y` in pixels of the aligned picture, where `list_landmarks_align_celeba.txt` is
+    there; else none. A list of the same form with more landmarks, such as the paper's 68, is taken whole.
 
     Parameters
     ----------
@@ -78,6 +79,11 @@ def _samples(
     """Read the faces of some people; classes are numbered as `names` has them, those to train on first."""
     order = np.argsort(names)
     labels = order[np.searchsorted(names[order], identity[rows])]
-    factors: dict[str, Any] = {} if marks is None else {"factors": marks[1][rows], "factor_names": marks[0]}
+    factors: dict[str, Any] = {} if marks is None else {"factors": marks[1][rows], "factor_names": _named(marks)}
     named = tuple(str(int(person)) for person in names)
     return Samples(faces.pictures(rows, size), labels=labels, label_names=named, **factors)
+
+
+def _named(marks: tuple[tuple[str, ...], Array]) -> tuple[str, ...]:
+    """Return the names by which the metrics know landmarks."""
+    return tuple(f"landmark {name}" for name in marks[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from untwine.metrics.agreement import agreement
 from untwine.metrics.attributes import attributes
-from untwine.metrics.class_content import reading, transfer_errors, transfer_pairs
+from untwine.metrics.class_content import landmark_pairs, reading, transfer_errors, transfer_pairs
 from untwine.metrics.clustering import clustering, matching_accuracy, tsne
 from untwine.metrics.dci import dci
 from untwine.metrics.explicitness import explicitness
@@ -43,6 +43,7 @@ __all__ = [
     "frechet",
     "groups",
     "information_matrix",
+    "landmark_pairs",
     "landmarks",
     "leakage",
     "matching_accuracy",

@@ -96,6 +96,39 @@ def transfer_pairs(labels: ArrayLike, contents: ArrayLike, most: int = 1000, see
     return i, j, truth
 
 
+def landmark_pairs(labels: ArrayLike, points: ArrayLike, most: int = 1000, seed: int = 0) -> tuple[Array, Array, Array]:
+    """Return rows that give the class, rows of other classes that give the content, and rows that are the truth of each.
+
+    As in paper 004 for faces, whose contents are known by landmarks (n, k, 2) alone: two rows of one class are drawn, the first
+    gives the class and the second is the truth; the content is that of the row of another class whose landmarks lie nearest to
+    the truth's, by the Euclidean distance. At most `most` pairs are drawn.
+    """
+    y, places = np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1), np.asarray(points, dtype=float)
+    if places.ndim != 3 or len(places) != len(y) or not places.size or not np.isfinite(places).all():
+        raise ValueError(
+            f"landmark_pairs expected known points (n, k, 2) for the {len(y)} labels, but got shape {places.shape} or unknown "
+            "ones; leave rows without landmarks out."
+        )
+    sizes = np.bincount(y)
+    several = np.flatnonzero(sizes[y] > 1)
+    if len(sizes) < 2 or not len(several):
+        raise ValueError("landmark_pairs expected two classes, one of them with two rows, but found none; pass other rows.")
+    rng = np.random.default_rng(seed)
+    truth = rng.permutation(several)[:most]
+    order, starts = np.argsort(y, kind="stable"), np.cumsum(sizes) - sizes
+    # Some other row of the class: a step of 1 to its size less 1, round its list.
+    place = np.empty(len(y), dtype=int)
+    place[order] = np.arange(len(y)) - starts[y[order]]
+    step = 1 + (rng.random(len(truth)) * (sizes[y[truth]] - 1)).astype(int)
+    i = order[starts[y[truth]] + (place[truth] + step) % sizes[y[truth]]]
+    flat, j = places.reshape(len(y), -1), np.empty(len(truth), dtype=int)
+    for number, row in enumerate(truth):
+        apart = np.square(flat - flat[row]).sum(axis=1)
+        apart[y == y[row]] = np.inf
+        j[number] = apart.argmin()
+    return i, j, truth
+
+
 def transfer_errors(moved: ArrayLike, truth: ArrayLike) -> Array:
     """Return the mean absolute error (n,) of rows whose content was moved; pictures on [0, 1], 0 is perfect."""
     a, b = _units(moved), _units(truth)

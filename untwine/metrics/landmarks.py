@@ -62,12 +62,17 @@ def landmarks(codes: ArrayLike, points: ArrayLike, folds: int = 5, seed: int = 0
 
 def named_points(factors: Array | None, names: Sequence[str]) -> tuple[Array, Array]:
     """Return the rows whose landmarks are known, and these (n, k, 2): factors named "landmark ...", x and y in turn."""
-    columns = [j for j, name in enumerate(names) if name.startswith("landmark")]
-    if factors is None or not columns or len(columns) % 2:
+    columns = np.flatnonzero(landmark_names(names))
+    if factors is None or not len(columns) or len(columns) % 2:
         return np.arange(0), np.empty((0, 0, 2))
     points = factors[:, columns].reshape(len(factors), -1, 2)
     rows = np.flatnonzero(~np.isnan(points).any(axis=(1, 2)))
     return rows, points[rows]
+
+
+def landmark_names(names: Sequence[str]) -> Array:
+    """Return which factors are coordinates of landmarks, by their names (k,)."""
+    return np.array([name.startswith("landmark") for name in names], dtype=bool)
 
 
 def _distances(truth: Array, found: Array) -> Array:
