@@ -89,7 +89,8 @@ def fit(
 
     Examples: `untwine fit principled_vae --data grassy_digits --set epochs=20 --out runs/first`;
     your own pictures: `untwine fit contrastive_vae --data my_folder --data-set size=32 --out runs/mine`, where `my_folder` has
-    `background/` and `target/`; two processes: `torchrun --nproc-per-node 2 -m untwine fit ...`.
+    `background/` and `target/`; classes: `untwine fit lord --data people --data-set size=64 --out runs/people`, where `people`
+    has a folder for each class; two processes: `torchrun --nproc-per-node 2 -m untwine fit ...`.
 
     Parameters
     ----------

@@ -161,6 +161,23 @@ def test_a_folder_of_background_and_targets(tmp_path):
     assert samples.x[2, 0, 0, 0] == 8
 
 
+def test_a_folder_for_each_class_gives_labels(tmp_path):
+    for name, greys in (("edges", (10, 20)), ("shoes", (30, 40, 50))):
+        (tmp_path / name).mkdir()
+        for i, grey in enumerate(greys):
+            Image.fromarray(np.full((16, 16), grey, np.uint8)).save(tmp_path / name / f"{i}.png")
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / "about.txt").write_text("no picture")
+    data = read_samples(tmp_path)
+    assert data.label_names == ("edges", "shoes")
+    assert data.labels.tolist() == [0, 0, 1, 1, 1]
+    assert data.x[:, 0, 8, 8].tolist() == [10, 20, 30, 40, 50]
+    assert data.groups is None
+    (tmp_path / "boots").mkdir()
+    with pytest.raises(ValueError, match=r"boots has no pictures .*; a folder holds pictures, or .* for each class"):
+        read_samples(tmp_path)
+
+
 def test_size_takes_the_central_square(tmp_path):
     wide = np.zeros((20, 60), np.uint8)
     wide[:, 20:40] = 200

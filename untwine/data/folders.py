@@ -20,7 +20,10 @@ Array = NDArray[Any]
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
 GREY, COLOUR = ("1", "L", "LA"), ("P", "RGB", "RGBA", "CMYK", "YCbCr")
-LAYOUT = "a folder holds pictures, or the folders background/ and target/ (or target_a/, target_b/ and so on) with pictures"
+LAYOUT = (
+    "a folder holds pictures, or the folders background/ and target/ (or target_a/, target_b/ and so on) with pictures, or a "
+    "folder of pictures for each class"
+)
 
 
 def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
@@ -36,8 +39,9 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
 
         A `.csv` of numbers, with or without a line of names; columns named `group` and `label` are taken as such.
 
-        A folder with `background/` and `target/`, or several `target_.../`, of pictures; or of pictures alone, which then have
-        no groups. Pictures are grey if all of them are, and else RGB.
+        A folder with `background/` and `target/`, or several `target_.../`, of pictures; or with a folder of pictures for each
+        class, whose names are the labels; or of pictures alone, which then have neither. Pictures are grey if all of them
+        are, and else RGB.
     size
         For pictures: cut each to its central square and bring it to this many pixels a side. Without it all must have
         the same size.
@@ -75,13 +79,26 @@ def _read_folder(folder: Path, size: int | None) -> Samples:
         there, lacking = ("background/", "target/") if background.is_dir() else (f"{targets[0].name}/", "background/")
         raise ValueError(f"{folder} has {there} but no {lacking}; {LAYOUT}.")
     if not targets:
-        return Samples(_read_pictures(_listed(folder), size))
+        classes = _class_folders(folder)
+        if not classes:
+            return Samples(_read_pictures(_listed(folder), size))
+        labels = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
+        pictures = _read_pictures([path for paths in classes.values() for path in paths], size)
+        return Samples(pictures, labels=labels, label_names=tuple(classes))
     parts = {"background": _listed(background), **{p.name.removeprefix("target_"): _listed(p) for p in targets}}
     if len(parts) != len(targets) + 1 or "" in parts:
         raise ValueError(f"{folder} has target folders whose names clash or are empty ({', '.join(p.name for p in targets)}).")
     groups = np.repeat(np.arange(len(parts)), [len(paths) for paths in parts.values()])
     pictures = _read_pictures([path for paths in parts.values() for path in paths], size)
     return Samples(pictures, groups=groups, group_names=tuple(parts))
+
+
+def _class_folders(folder: Path) -> dict[str, list[Path]]:
+    """Return the pictures of each class where a folder holds a folder for each and no pictures of its own; else nothing."""
+    if any(path.suffix.lower() in ENDINGS and path.is_file() for path in folder.iterdir()):
+        return {}
+    inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    return {path.name: _listed(path) for path in inside}
 
 
 def _listed(folder: Path) -> list[Path]:
