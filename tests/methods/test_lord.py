@@ -147,3 +147,16 @@ def test_the_paper_s_setting_has_its_numbers():
     method = un.LORD.paper("cars3d")
     assert (method.n_class, method.n_content, method.sigma, method.decay) == (256, 128, 1.0, 0.001)
     assert (method.lr, method.lr_codes, method.epochs, method.width) == (1e-4, 1e-3, 200, 64)
+    assert (method.epochs_encoders, method.batch, method.networks, method.loss) == (200, 128, "adain", "vgg16")
+    assert set(un.LORD.papers) == {"cars3d", "smallnorb", "celeba_identity", "kth", "rafd", "edges2shoes"}
+
+
+@pytest.mark.parametrize("regularisation", ["noise", "kl", "none"])
+def test_codes_that_are_searched_pay_for_their_size_only_where_training_made_them(regularisation):
+    data = bilinear(4, 5)
+    sizes = []
+    for decay in (0.0, 30.0):
+        method = un.LORD(**TINY | {"epochs_encoders": 0, "regularisation": regularisation}).fit(data)
+        method.decay = decay  # the same weights, so that the search alone differs
+        sizes.append(np.abs(method.encode(data.x).content).mean())
+    assert (sizes[1] < 0.1 * sizes[0]) == (regularisation == "noise")

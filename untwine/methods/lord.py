@@ -20,7 +20,8 @@ weighted by `beta`, in place of noise and decay; `"none"` has none of these. `ep
 then optimises the codes of each row with the generator frozen.
 
 Deviations
-- The default loss is L1 on the rows; `loss="vgg16"` is the paper's, its network frozen and shown pictures as in its training.
+- The default loss is L1 on the rows; `loss="vgg16"` is the paper's (and in its setting, `paper`), its network frozen and shown
+  pictures as in its training.
 - Rates, noise and decay are for that loss and for tens of epochs: a content code moves once an epoch, so its rate `lr_codes` is
   far above the paper's, and class codes, which move in many steps of an epoch, have their own, `lr_class`. Only the size of
   the noise next to that of the codes matters; it is below the paper's.
@@ -65,6 +66,7 @@ PAPER = {
     "batch": 128,
     "epochs": 200,
     "epochs_encoders": 200,
+    "loss": "vgg16",
     "networks": "adain",
     "width": 64,
 }
@@ -217,12 +219,13 @@ class LORD(Trained):
             start["content"] = x.new_zeros(len(x), self.n_content)
         found = [code.requires_grad_() for code in start.values()]
         adam = torch.optim.Adam(found, lr=SEARCH_LR)
+        decay = self.decay if self.regularisation == "noise" else 0.0  # as in training
         for _ in range(SEARCH):
             with torch.enable_grad():
                 content = start["content"] if "content" in start else nets["content_encoder"](x)[:, : self.n_content]
                 # A sum over rows, so that no row depends on its company.
                 error = likeness.each(self.loss, nets["generator"](start["class"], content), x).sum()
-                loss = error + self.decay * content.square().sum()
+                loss = error + decay * content.square().sum()
             for code, grad in zip(found, torch.autograd.grad(loss, found), strict=True):
                 code.grad = grad
             adam.step()
