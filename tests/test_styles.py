@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
+from torch.nn import functional
 
 import untwine as un
 from untwine import plots, tasks
 from untwine.cli import main
+from untwine.files import write_tensors
 from untwine.gallery import save_gallery
+from untwine.networks.perceptual import KNOWN
 from untwine.samples import Samples
 from untwine.styles import cluster_styles, domain_rows, style_features
 
@@ -44,6 +48,20 @@ def test_features_are_the_mean_and_deviation_of_each_channel():
     np.testing.assert_allclose(style_features(x, "pixels"), np.c_[x.mean((2, 3)), x.std((2, 3))], atol=1e-6)
     moved = np.roll(x, 3, axis=3)  # what is where does not matter
     np.testing.assert_allclose(style_features(moved, "pixels"), style_features(x, "pixels"), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", list(KNOWN))
+def test_features_of_a_network_are_those_of_its_first_layer(name, tmp_path):
+    torch.manual_seed(0)
+    network = KNOWN[name].make()
+    write_tensors(tmp_path / "made.safetensors", network.state_dict())
+    x = np.random.default_rng(0).integers(0, 256, (2, 3, 40, 40)).astype(np.uint8)
+    first = network.features[0]
+    with torch.no_grad():
+        units = (torch.from_numpy(x) / 255 - network.mean) / network.spread
+        layer = functional.relu(functional.conv2d(units, first.weight, first.bias, first.stride, first.padding)).numpy()
+    expected = np.c_[layer.mean((2, 3)), layer.std((2, 3))]
+    np.testing.assert_allclose(style_features(x, name, tmp_path / "made.safetensors"), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):

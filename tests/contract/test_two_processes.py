@@ -15,13 +15,16 @@ NETS = (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
 CASES = [(name, *nets) for name in TRAINED for nets in NETS] + [(name, *NETS[0]) for name in NAMES if name not in TRAINED]
 CASES += [(name, "pictures", "dcgan") for name in ("double_infogan", "infogan")]
 CASES += [("stargan", "pictures", "residual")]
-CASES += [("factor_vae+second_batch", *nets) for nets in NETS]
+CASES += [("factor_vae+second_batch=True", *nets) for nets in NETS]
+CASES += [("lord", "pictures", "adain")]
+CASES += [(f"lord+{option}", *NETS[0]) for option in ("inference=semi", "inference=amortised", "regularisation=kl")]
 
 
 def fitted(name, kind, nets):
     # 11 steps of an even batch; enough for running statistics and for Adam's memory to matter.
     name, *options = name.split("+")
-    method = small(name, **dict.fromkeys(options, True), networks=nets, precision="float64", epochs=3, batch=12)
+    chosen = {key: value if value != "True" else True for key, value in (option.split("=") for option in options)}
+    method = small(name, **chosen, networks=nets, precision="float64", epochs=3, batch=12)
     return method.fit(DATA[kind]())
 
 

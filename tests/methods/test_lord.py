@@ -70,6 +70,29 @@ def test_the_codes_stay_as_they_are_in_stage_two():
     assert not torch.equal(one.nets_["class_encoder"].layers[0].weight, two.nets_["class_encoder"].layers[0].weight)
 
 
+@pytest.mark.parametrize("stop", [1, 3, 4, 5, 7])  # in stage one, before its end, right after it, and twice in stage two
+def test_a_fit_that_is_stopped_in_either_stage_or_between_them_goes_on_with_the_same_bits(stop, tmp_path):
+    data, count = bilinear(4, 8), iter(range(100))  # two steps an epoch, two epochs a stage
+    whole = un.LORD(**TINY).fit(data, out=tmp_path / "whole")
+    method = un.LORD(**TINY)
+
+    def stopping(inner):
+        def step(batch, t):
+            if next(count) == stop:
+                raise InterruptedError
+            yield from inner(batch, t)
+
+        return step
+
+    method.step, method.step_encoders = stopping(method.step), stopping(method.step_encoders)
+    with pytest.raises(InterruptedError):
+        method.fit(data, out=tmp_path / "run", every=0)
+    again = un.LORD(**TINY).fit(data, out=tmp_path / "run", resume=True)
+    assert again.history_ == whole.history_
+    for file in ("weights.safetensors", "history.csv"):
+        assert (tmp_path / "run" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("changes", "networks", "stages"),
     [

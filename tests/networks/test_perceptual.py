@@ -77,6 +77,31 @@ def test_grey_and_small_pictures_are_seen_as_large_ones_in_colour():
     assert next(seen(network, pictures(side=40), (1,))).shape[-1] == 38  # others stay as they are
 
 
+def test_the_features_of_vgg16_are_those_of_the_paper():
+    names, part, place = {}, 1, 0
+    with torch.device("meta"):
+        for i, layer in enumerate(VGG16().features):
+            if isinstance(layer, nn.ReLU):
+                place += 1
+                names[i] = f"relu{part}_{place}"
+            elif isinstance(layer, nn.MaxPool2d):
+                names[i] = f"pool{part}"
+                part, place = part + 1, 0
+    assert [names[i] for i in KNOWN["vgg16"].loss] == ["relu1_2", "relu2_2", "relu3_2", "relu4_3", "pool5"]
+    assert [names[i] for i in KNOWN["vgg16"].lpips] == ["relu1_2", "relu2_2", "relu3_3", "relu4_3", "relu5_3"]
+
+
+@pytest.mark.parametrize("name", list(KNOWN))
+def test_networks_see_pictures_with_the_mean_and_deviation_of_their_training(name):
+    network = KNOWN[name].make()
+    torch.testing.assert_close(network.mean.flatten(), torch.tensor([0.485, 0.456, 0.406]))
+    torch.testing.assert_close(network.spread.flatten(), torch.tensor([0.229, 0.224, 0.225]))
+    x = pictures(2)
+    first, units = network.features[0], (x - network.mean) / network.spread
+    expected = functional.relu(functional.conv2d(units, first.weight, first.bias, first.stride, first.padding))
+    torch.testing.assert_close(next(seen(network, x, (1,))), expected)
+
+
 def test_the_layers_are_those_that_were_published():
     with torch.device("meta"):
         network = VGG16()
