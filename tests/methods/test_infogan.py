@@ -365,6 +365,9 @@ def test_none_of_thirty_short_runs_diverges(kind):
         method = METHODS["double_infogan"](epochs=30, batch=32, width=64 if data.x.ndim == 2 else 8, seed=seed).fit(data)
         image = [row.value for row in method.history_ if row.term == "image" and row.player == "generator"]
         assert image[-1] < image[0], (seed, image)
+        # What has blown up may come down again before the end: no epoch may have a term far above those of a game, about 1.
+        highest = max(method.history_, key=lambda row: row.value)
+        assert highest.value < 20, (seed, highest)
         # So few steps need not wake the salient part, but no code may run away from its prior.
         largest = {block: np.abs(codes).max() for block, codes in method.encode(data.target).items()}
-        assert max(largest.values()) < 100, (seed, largest)
+        assert max(largest.values()) < 20, (seed, largest)
