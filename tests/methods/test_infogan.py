@@ -259,6 +259,30 @@ def test_what_weighs_0_is_neither_built_nor_moved_nor_in_the_history(without):
     assert np.isfinite(method.transform(data.x)).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "weights", "asked"),
+    [
+        ("double_infogan", {}, {"z": 3, "s": 3}),
+        ("double_infogan", {"w_info_z": 0.0}, {"z": 1, "s": 3}),
+        ("double_infogan", {"w_info_s": 0.0, "w_image": 0.0}, {"z": 2, "s": 1}),
+        ("double_infogan", {"w_info_s": 0.0, "w_image": 0.0, "w_info_real": 0.0}, {"z": 2, "s": 0}),
+        ("infogan", {"w_info": 0.0}, {"z": 0}),
+    ],
+)
+def test_codes_that_no_term_needs_are_not_even_read(name, weights, asked):
+    method, _, batch = started(name, **weights)
+    heads = method.nets_["discriminator"].heads
+    found = dict.fromkeys(asked, 0)
+
+    def count(head, given, out, block):
+        found[block] += 1
+
+    for block in asked:
+        heads[block].register_forward_hook(partial(count, block=block))
+    list(method.step(batch(), 0))  # real rows once, made ones in both players' moves
+    assert found == asked
+
+
 def test_players_move_as_often_as_the_loops_say():
     method, _, batch = started(loop_g=3, loop_d=2, loop_cr=2, w_cr=1.0)
     players = [player for player, _ in method.step(batch(), 0)]
@@ -319,11 +343,15 @@ def test_pictures_go_to_the_networks_from_minus_one_to_one_and_come_back():
         ({"posterior": "cauchy"}, "posterior expected one of laplace, gaussian, but got 'cauchy'"),
         ({"loop_d": 0}, "loop_d expected a whole number of at least 1, but got 0"),
         ({"w_adv": 0.0}, "w_adv expected a number above 0"),
+        (
+            {"w_cr": 1.0, "n_salient": 1, "n_latent": 1},
+            "w_cr expected at least 2 codes in (salient|z), .* but got 1; set w_cr=0",
+        ),
     ],
 )
 def test_options_that_mean_nothing_get_their_sentence(name, options, sentence):
     with pytest.raises(ValueError, match=sentence):
-        METHODS[name](**options).fit(vectors())
+        small(name, **options).fit(vectors())
 
 
 def test_unknown_priors_and_own_networks_get_their_sentence():
