@@ -3,6 +3,7 @@
 import pytest
 import torch
 from game import Game, X, Y, adam, play, rows
+from small import small, vectors
 from torch import nn
 
 from untwine.training import Player, Stage, train
@@ -221,3 +222,14 @@ def test_training_mode_while_training_and_evaluation_mode_after():
 
     play(game, step, {"a": Player([game.a], 0.1)})
     assert not game.training
+
+
+def test_progress_names_the_players_only_where_there_are_several(capsys):
+    data = vectors()
+    small("double_infogan", epochs=1).fit(data, progress=True)
+    last = capsys.readouterr().err.splitlines()[-1]
+    generator, discriminator = last.split("  generator: ")[1].split("  discriminator: ")
+    for words in (generator, discriminator):
+        assert [part.split()[0] for part in words.split("  ")][:2] == ["adversarial", "class"]
+    small("vae", epochs=1).fit(data, progress=True)
+    assert ":" not in capsys.readouterr().err

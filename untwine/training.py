@@ -317,7 +317,13 @@ class _Loop:
             pair[1] += 1
 
     def note(self) -> str:
-        return "  ".join(f"{key.rsplit('/', 1)[1]} {total / count:.4g}" for key, (total, count) in self.at.sums.items())
+        """Return the epoch's terms so far; those of several players, which may share names, begin with the player's."""
+        of_player: dict[str, list[str]] = {}
+        for key, (total, count) in self.at.sums.items():
+            player, term = key.rsplit("/", 1)
+            of_player.setdefault(player, []).append(f"{term} {total / count:.4g}")
+        several = len(of_player) > 1
+        return "  ".join(f"{player}: " * several + "  ".join(words) for player, words in of_player.items())
 
     def close_epoch(self, stage: Stage) -> None:
         for key, (total, count) in self.at.sums.items():

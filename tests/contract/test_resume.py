@@ -8,7 +8,7 @@ import signal
 import time
 
 import pytest
-from small import NAMES, small, vectors
+from small import NAMES, pictures, small, vectors
 
 import untwine as un
 
@@ -100,6 +100,18 @@ def test_ctrl_c_is_held_until_the_step_is_done_and_nothing_is_lost(tmp_path):
     again = small("contrastive_vae", epochs=3).fit(data, out=tmp_path / "run", resume=True)
     assert again.history_ == whole.history_
     assert (again.transform(data.x) == whole.transform(data.x)).all()
+
+
+@pytest.mark.parametrize("name", ["double_infogan", "infogan"])
+@pytest.mark.parametrize("networks", ["dcgan", "dcgan_attention"])
+def test_a_game_resumes_with_the_statistics_and_norms_of_its_networks(tmp_path, name, networks):
+    data, options = pictures(), {"networks": networks, "epochs": 3, "w_cr": 1.0, "loop_g": 2, "loop_d": 2}
+    whole = small(name, **options).fit(data, out=tmp_path / "whole")
+    _stop_early(small(name, **options), data, tmp_path / "stopped")
+    again = small(name, **options).fit(data, out=tmp_path / "stopped", resume=True)
+    assert (again.transform(data.x) == whole.transform(data.x)).all()
+    for file in FILES:
+        assert (tmp_path / "stopped" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
 
 
 def _stop_early(method, data, out, every=0.0):

@@ -13,18 +13,31 @@ from untwine.networks.norm import BatchNorm
 
 NETS = (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
 CASES = [(name, *nets) for name in TRAINED for nets in NETS] + [(name, *NETS[0]) for name in NAMES if name not in TRAINED]
-CASES += [(name, "pictures", "dcgan") for name in ("double_infogan", "infogan")]
+GAMES = ("double_infogan", "infogan")
+CASES += [(name, "pictures", "dcgan") for name in GAMES]
+# Every loss, the regulariser among them, every draw of a uniform prior, and more than one move of each player.
+CASES += [(f"{name}+whole_game", "pictures", nets) for name in GAMES for nets in ("dcgan", "dcgan_attention")]
 CASES += [("stargan", "pictures", "residual")]
-CASES += [("factor_vae+second_batch=True", *nets) for nets in NETS]
+CASES += [("factor_vae+second_batch", *nets) for nets in NETS]
 CASES += [("lord", "pictures", "adain")]
-CASES += [(f"lord+{option}", *NETS[0]) for option in ("inference=semi", "inference=amortised", "regularisation=kl")]
+CASES += [(f"lord+{option}", *NETS[0]) for option in ("semi", "amortised", "kl")]
+
+
+CHANGES = {
+    "second_batch": {"second_batch": True},
+    "semi": {"inference": "semi"},
+    "amortised": {"inference": "amortised"},
+    "kl": {"regularisation": "kl"},
+    "whole_game": {"w_cr": 0.7, "loop_g": 2, "loop_d": 2, "loop_cr": 2, "nuisance": 2, "posterior": "gaussian"}
+    | dict.fromkeys(("prior_common", "prior_salient", "prior_latent"), "uniform"),
+}
 
 
 def fitted(name, kind, nets):
     # 11 steps of an even batch; enough for running statistics and for Adam's memory to matter.
     name, *options = name.split("+")
-    chosen = {key: value if value != "True" else True for key, value in (option.split("=") for option in options)}
-    method = small(name, **chosen, networks=nets, precision="float64", epochs=3, batch=12)
+    changes = {field: value for option in options for field, value in CHANGES[option].items()}
+    method = small(name, **changes, networks=nets, precision="float64", epochs=3, batch=12)
     return method.fit(DATA[kind]())
 
 

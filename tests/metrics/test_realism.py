@@ -1,9 +1,13 @@
 """The Frechet distance and the class score, by closed form and by meaning."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from untwine.metrics import class_score, frechet
+
+GOLDEN = np.load(Path(__file__).parents[1] / "golden" / "frechet_distance.npz", allow_pickle=False)
 
 
 def rows(n=4000, d=3, seed=0):
@@ -31,6 +35,13 @@ def test_it_is_the_formula_with_scipys_root():
     expected = np.square(a.mean(0) - b.mean(0)).sum() + np.trace(first + second - 2 * np.real(sqrtm(first @ second)))
     assert frechet(a, b) == pytest.approx(expected, rel=1e-8)
     assert frechet(a, b) == pytest.approx(frechet(b, a), rel=1e-8)
+
+
+@pytest.mark.parametrize(("kind", "close"), [("full_rank", 1e-9), ("singular", 1e-6)])
+@pytest.mark.parametrize("theirs", ["fid_pytorch_fid", "fid_torch_fidelity", "by_eigenvalues"])
+def test_it_is_the_distance_of_the_usual_packages(kind, close, theirs):
+    expected = float(GOLDEN[f"{kind}_{theirs}"])
+    assert frechet(GOLDEN[f"{kind}_a"], GOLDEN[f"{kind}_b"]) == pytest.approx(expected, rel=close)
 
 
 def test_one_feature_and_fewer_rows_than_features():

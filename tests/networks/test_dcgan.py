@@ -1,5 +1,7 @@
 """The networks of paper 003: the layers of its tables 4 and 5, noise where it is said to be, and both norms."""
 
+from itertools import chain
+
 import pytest
 import torch
 from torch import nn
@@ -11,33 +13,70 @@ from untwine.networks.dcgan import DCGANDecoder, Trunk
 from untwine.networks.norm import BatchNorm
 
 
-def sizes(net, kinds=(nn.Conv2d, nn.ConvTranspose2d)):
-    return [tuple(part.weight.shape) for part in net.modules() if isinstance(part, kinds)]
-
-
 def critic(name, shape, width=4, deviation=0.2):
     return Critic(NETWORKS[name], shape, width, logits=("real",), codes={"z": 3, "s": 2}, deviation=deviation)
 
 
+def layers(net):
+    """Every layer as a line of the paper's tables: what it is, its kernel and channels, its stride, and spectral norm."""
+    found = []
+    for part in net.modules():
+        spectral = ", spectral" * nn.utils.parametrize.is_parametrized(part, "weight")
+        if isinstance(part, nn.Conv2d | nn.ConvTranspose2d):
+            assert part.padding == ((part.kernel_size[0] - 1) // 2,) * 2
+            up = "up " * isinstance(part, nn.ConvTranspose2d)
+            found.append(
+                f"{up}{part.kernel_size[0]}x{part.kernel_size[1]} conv {part.out_channels}, {part.stride[0]}{spectral}"
+            )
+        elif isinstance(part, nn.Linear):
+            found.append(f"FC {part.out_features}{spectral}")
+        elif isinstance(part, BatchNorm):
+            found.append(f"norm {len(part.weight)}")
+        elif isinstance(part, nn.LeakyReLU):
+            found.append(f"lReLU {part.negative_slope}")
+        elif isinstance(part, nn.ReLU):
+            found.append("ReLU")
+        elif isinstance(part, SelfAttention):
+            found.append("attention")
+    return [line for line in found if "1x1" not in line]  # those of the attention, which has a test of its own
+
+
 def test_the_layers_of_table_4():
     trunk, generator = Trunk((3, 64, 64), 64), DCGANDecoder(128, (3, 64, 64), 64)
-    assert sizes(trunk) == [(64, 3, 4, 4), (128, 64, 4, 4), (256, 128, 4, 4), (512, 256, 4, 4)]
-    assert [part.weight.numel() for part in trunk.modules() if isinstance(part, BatchNorm)] == [128, 256, 512]
-    assert sizes(trunk.head(5, codes=True), nn.Linear) == [(5, 512 * 4 * 4)]
-    assert sizes(generator) == [(512, 256, 4, 4), (256, 128, 4, 4), (128, 64, 4, 4), (64, 3, 4, 4)]
+    first, *others = [[f"4x4 conv {c}, 2", f"norm {c}", "lReLU 0.2"] for c in (64, 128, 256, 512)]
+    assert layers(trunk) == [first[0], first[2], *chain(*others)]
+    assert layers(trunk.head(5, codes=True)) == ["FC 5"]  # a 4 x 4 convolution of what is 4 x 4
+    assert layers(trunk.head(1, codes=False)) == ["FC 1"]
+    assert trunk.features == 512 * 4 * 4
+    between = [["norm 512", "ReLU"], *([f"up 4x4 conv {c}, 2", f"norm {c}", "ReLU"] for c in (256, 128, 64))]
+    assert layers(generator) == ["FC 8192", *chain(*between), "up 4x4 conv 3, 2"]
     assert generator.linear.weight.shape == (512 * 16, 128)
 
 
 def test_the_layers_of_table_5():
     trunk, generator = Trunk((1, 128, 128), 64, spectral=True), AttentionDecoder(128, (1, 128, 128), 64)
-    assert sizes(trunk) == [(64, 1, 4, 4), (128, 64, 4, 4), (256, 128, 4, 4), (512, 256, 4, 4), (512, 512, 4, 4)]
-    assert not [part for part in trunk.modules() if isinstance(part, BatchNorm)]
-    assert sizes(trunk.head(5, codes=True), nn.Linear) == [(128, 512 * 16), (5, 128)]
-    assert sizes(trunk.head(1, codes=False), nn.Linear) == [(1, 512 * 16)]
-    kept = [shape for shape in sizes(generator) if shape[-1] == 3]
-    assert [shape[:2] for shape in kept] == [(1024, 512), (512, 1024), (256, 512), (256, 256), (128, 256), (64, 128), (1, 64)]
-    assert generator.linear.weight.shape == (8192, 128)
-    assert isinstance(generator.steps[2][-1], SelfAttention)
+    assert layers(trunk) == [*chain(*([f"4x4 conv {c}, 2, spectral", "lReLU 0.2"] for c in (64, 128, 256, 512, 512)))]
+    assert layers(trunk.head(5, codes=True)) == ["FC 128, spectral", "lReLU 0.2", "FC 5, spectral", "lReLU 0.2"]
+    assert layers(trunk.head(1, codes=False)) == ["FC 1"]
+    assert trunk.features == 512 * 4 * 4
+    made = [[f"3x3 conv {c}, 1", f"norm {c}", "ReLU"] for c in (1024, 512, 256, 256, 128, 64)]
+    assert layers(generator) == ["FC 8192", *chain(*made[:3]), "attention", *chain(*made[3:]), "3x3 conv 1, 1"]
+    assert generator.start == (512, 4, 4)
+    sides, seen = [], generator.steps[2][-1].register_forward_hook(lambda layer, given, out: sides.append(out.shape[-1]))
+    assert generator(torch.zeros(2, 128)).shape == (2, 1, 128, 128)
+    seen.remove()
+    assert sides == [32]
+
+
+@pytest.mark.parametrize("side", [32, 64, 128])
+def test_width_scales_every_layer_at_every_size(side):
+    for make in (lambda width: Trunk((3, side, side), width), lambda width: DCGANDecoder(10, (3, side, side), width)):
+        narrow, wide = ([part for part in make(width).modules() if isinstance(part, BatchNorm)] for width in (8, 32))
+        assert narrow
+        assert [4 * len(part.weight) for part in narrow] == [len(part.weight) for part in wide]
+    attentive = [layers(AttentionDecoder(10, (1, side, side), width)) for width in (8, 16)]
+    assert attentive[0].count("attention") == attentive[1].count("attention") == 1
+    assert attentive[0] != attentive[1]
 
 
 @pytest.mark.parametrize("name", ["dcgan", "dcgan_attention"])
@@ -82,6 +121,20 @@ def test_noise_has_the_asked_deviation():
     net.heads = nn.ModuleDict()
     seen = net.trunk(torch.full((2, 5), 10.0), lambda *shape: torch.ones(2, *shape))
     torch.testing.assert_close(seen, torch.full((2, 5), 10.3))
+    head = critic("dcgan", (3, 8, 8), deviation=0.3).heads["z"]
+    head.layers[0] = nn.Identity()
+    torch.testing.assert_close(head(seen, lambda *shape: torch.ones(2, *shape)), torch.full((2, 5), 10.6))
+
+
+def test_with_spectral_norm_codes_get_noise_before_both_of_their_layers():
+    net, asked = critic("dcgan_attention", (1, 32, 32)), []
+
+    def draw(*shape):
+        asked.append(shape)
+        return torch.zeros(2, *shape)
+
+    net(torch.rand(2, 1, 32, 32), draw)
+    assert asked == [(32, 32, 1), (16, 16, 4), (8, 8, 8), (256,), (256,), (8,), (256,), (8,)]  # real, then twice z and twice s
 
 
 def test_spectral_norm_makes_the_largest_singular_value_one():

@@ -145,12 +145,12 @@ class DoubleInfoGAN(Trained):
     def step(self, batch: Batch, t: int) -> Moves[Move]:
         """Move G, then D with its heads, then H. What real rows say is asked once, for both G and D."""
         x = framed(batch.x)
-        said = self._ask(batch, x)
+        said = self._ask_real(batch, x)
         for _ in range(self.loop_g):
             fakes = self._fakes(batch)
             yield "generator", self._generator_terms(batch, x, said, fakes)
         for number in range(self.loop_d):
-            said = self._ask(batch, x) if number else said
+            said = self._ask_real(batch, x) if number else said
             yield "discriminator", self._discriminator_terms(batch, x, said, fakes)
         for _ in range(self.loop_cr if self.w_cr else 0):
             yield "cr", {"cr": self.w_cr * self._cr(batch, fakes.x.detach(), fakes.other.detach(), fakes.k)}
@@ -171,14 +171,13 @@ class DoubleInfoGAN(Trained):
 
     def _generator_terms(self, batch: Batch, x: Tensor, said: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:
         with statistics_kept(self.nets_["discriminator"]):
-            seen = self._ask(batch, fakes.x)
-        z, s = said["z"].detach(), said["s"].detach()
+            seen = self._ask_made(batch, fakes.x)
         terms = {
             "adversarial": (self.w_adv, lambda: self._sum(batch, yes(seen["real"]))),
             "class": (self.w_class, lambda: self._class(batch, seen["target"])),
             "info_common": (self.w_info_z, lambda: self._sum(batch, error(seen["z"], fakes.z, self.posterior))),
             "info_salient": (self.w_info_s, lambda: self._sum(batch, error(seen["s"], fakes.s, self.posterior))),
-            "image": (self.w_image, lambda: self._image(batch, x, z, s)),
+            "image": (self.w_image, lambda: self._image(batch, x, said["z"].detach(), said["s"].detach())),
             "cr": (self.w_cr, lambda: self._cr(batch, fakes.x, fakes.other, fakes.k)),
         }
         return weighted(terms)
@@ -186,7 +185,7 @@ class DoubleInfoGAN(Trained):
     def _discriminator_terms(self, batch: Batch, x: Tensor, said: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:
         # The generator has moved, so its rows and what it makes of codes may not lead back to it.
         with statistics_kept(self.nets_["discriminator"], self.nets_["generator"]):
-            seen = self._ask(batch, fakes.x.detach())
+            seen = self._ask_made(batch, fakes.x.detach())
             terms = {
                 "adversarial": (self.w_adv, lambda: self._sum(batch, yes(said["real"]) + no(seen["real"]))),
                 "class": (self.w_class, lambda: self._class(batch, said["target"])),
@@ -197,9 +196,16 @@ class DoubleInfoGAN(Trained):
             }
             return weighted(terms)
 
-    def _ask(self, batch: Batch, x: Tensor) -> dict[str, Tensor]:
-        """Return what the discriminator's heads say of rows."""
-        return self.nets_["discriminator"](x, batch.noise)  # type: ignore[no-any-return]
+    def _ask_real(self, batch: Batch, x: Tensor) -> dict[str, Tensor]:
+        return self._ask(batch, x, z=self.w_image, s=self.w_image or self.w_info_real)
+
+    def _ask_made(self, batch: Batch, x: Tensor) -> dict[str, Tensor]:
+        return self._ask(batch, x, z=self.w_info_z, s=self.w_info_s)
+
+    def _ask(self, batch: Batch, x: Tensor, **weights: float) -> dict[str, Tensor]:
+        """Return what the discriminator's heads say of rows; codes that no term with a weight needs are not asked for."""
+        without = [name for name, weight in weights.items() if not weight]
+        return self.nets_["discriminator"](x, batch.noise, without)  # type: ignore[no-any-return]
 
     def _sum(self, batch: Batch, rows: Tensor) -> Tensor:
         """Return w_t times the mean over targets, plus w_b times that over backgrounds."""

@@ -29,6 +29,11 @@ def only_ours(method: Method, own: Mapping[str, nn.Module]) -> None:
         raise ValueError(
             "w_adv expected a number above 0, for without the game nothing tells the generator what rows look like."
         )
+    *_, (block, width) = method.blocks.items()
+    if method.get_params()["w_cr"] and width < 2:
+        raise ValueError(
+            f"w_cr expected at least 2 codes in {block}, to say which of them two rows share, but got 1; set w_cr=0."
+        )
 
 
 def framed(x: Tensor) -> Tensor:

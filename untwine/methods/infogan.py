@@ -107,19 +107,20 @@ class InfoGAN(Trained):
     def step(self, batch: Batch, t: int) -> Moves[Move]:
         """Move G, then D with Q, then H."""
         D, x = self.nets_["discriminator"], framed(batch.x)
+        unread = () if self.w_info else ("z",)
         for _ in range(self.loop_g):
             z, fake, other, k = self._fakes(batch)
             with statistics_kept(D):
-                seen = D(fake, batch.noise)
+                seen = D(fake, batch.noise, unread)
             terms = {"adversarial": self.w_adv * yes(seen["real"]).mean()}
             terms |= {"info": self.w_info * error(seen["z"], z, self.posterior).mean()} if self.w_info else {}
             terms |= {"cr": self.w_cr * self._cr(batch, fake, other, k)} if self.w_cr else {}
             yield "generator", terms
         fake, other = fake.detach(), other.detach()
         for _ in range(self.loop_d):
-            real = D(x, batch.noise)
+            real = D(x, batch.noise, unread)
             with statistics_kept(D):
-                seen = D(fake, batch.noise)
+                seen = D(fake, batch.noise, unread)
             terms = {"adversarial": self.w_adv * (yes(real["real"]) + no(seen["real"])).mean()}
             terms |= {"info": self.w_info * error(seen["z"], z, self.posterior).mean()} if self.w_info else {}
             yield "discriminator", terms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -68,10 +68,10 @@ class Critic(nn.Module):
         heads = {name: self.trunk.head(1, codes=False) for name in logits}
         self.heads = nn.ModuleDict(heads | {name: self.trunk.head(out, codes=True) for name, out in codes.items()})
 
-    def forward(self, x: Tensor, draw: Draw | None = None) -> dict[str, Tensor]:
-        """Return what each head says of rows (n, *shape): logits (n,), codes (n, width)."""
+    def forward(self, x: Tensor, draw: Draw | None = None, without: Collection[str] = ()) -> dict[str, Tensor]:
+        """Return what each head but those `without` says of rows (n, *shape): logits (n,), codes (n, width)."""
         features = self.trunk(x, draw)
-        said = {name: head(features, draw).to(x.dtype) for name, head in self.heads.items()}
+        said = {name: head(features, draw).to(x.dtype) for name, head in self.heads.items() if name not in without}
         return {name: out.squeeze(1) if name in self.logits else out for name, out in said.items()}
 
 
