@@ -109,3 +109,13 @@ def test_a_trade_off_refuses_what_does_not_fit():
             plots.trade_off({"a": [1.0], "b": empty}, {"a": [1.0], "b": empty})
     with pytest.raises(ValueError, match="at least one method, but got none"):
         plots.trade_off({}, {})
+
+
+def test_the_spread_of_many_latents_stays_readable():
+    figure = plots.latent_spread(np.linspace(-1, 1, 300), np.r_[np.full(299, 0.5), 0.0])
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    assert figure.get_size_inches()[0] < 16
+    assert [tick.get_text() for tick in axes.get_xticklabels()][:3] == ["0", "10", "20"]
+    assert words(axes) == []
+    assert sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == "o") == 300
