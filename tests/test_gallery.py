@@ -158,3 +158,19 @@ def test_a_part_that_is_the_picture_itself_has_no_single_latents(monkeypatch):
     monkeypatch.setattr("untwine.gallery.WIDEST", 3)
     found = gallery(Itself(), classes_in_contents())
     assert not [name for name in found if name.startswith(("spread", "walk", "told"))]
+
+
+class Unsure(ClassHalves):
+    """A method whose contents are Gaussians, less sure of the second dimension."""
+
+    def deviations(self, x):
+        return {"content": np.tile([0.1, 0.9, 0.1, 0.1], (len(x), 1))}
+
+
+def test_gaussian_codes_are_shown_with_their_size_and_deviation():
+    data = classes_in_contents()
+    found = gallery(Unsure(), data)
+    mean, deviation = found["posterior_content"]
+    np.testing.assert_allclose(mean, np.abs(ClassHalves().encode(data.x)["content"]).mean(0), rtol=1e-6)
+    np.testing.assert_allclose(deviation, [0.1, 0.9, 0.1, 0.1])
+    assert not [name for name in gallery(ClassHalves(), data) if name.startswith("posterior")]

@@ -43,7 +43,8 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
     unknown), `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and deviation of each latent over the
     targets; `told_<block>`, the share that each latent tells of each of `factor_names`; and of pictures `walk_<block>`, what is
     decoded while single latents move, with `walk_latents_<block>`, `walk_values_<block>` and `walk_change_<block>`. A block
-    that is the picture itself (the content of `StarGAN`) has no latents to look at one by one.
+    that is the picture itself (the content of `StarGAN`) has no latents to look at one by one. `posterior_<block>`
+    has the mean size and the mean deviation of each dimension's Gaussian, where codes are inferred as such.
     """
     rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
     order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
@@ -70,6 +71,7 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
         walks = _walks(method, latents, single)
         arrays = {name: _bytes(array) for name, array in arrays.items()}
         arrays |= {name: _bytes(array) if array.ndim == 5 else array for name, array in walks.items()}
+    arrays |= _posteriors(method, latents, samples.x[some])
     arrays |= _single_latents(single, None if samples.factors is None else samples.factors[some], samples.factor_names)
     return arrays | _planes(method, samples, np.concatenate([order[:PLANE_TARGETS], others[:PLANE_BACKGROUNDS]]), seed)
 
@@ -130,6 +132,15 @@ def _single_latents(latents: Mapping[str, Array], factors: Array | None, names: 
         return arrays
     arrays |= {f"told_{block}": information_matrix(codes[known], truth[:, varies]) for block, codes in latents.items()}
     return arrays | {"factor_names": np.array([names[j] for j in columns[varies]], dtype=np.str_)}
+
+
+def _posteriors(method: Fitted, latents: Latents, x: Array) -> dict[str, Array]:
+    """Return for each block that is inferred as Gaussians the size of the mean and the deviation of each dimension."""
+    unsure: Mapping[str, Array] = method.deviations(x) if hasattr(method, "deviations") else {}
+    return {
+        f"posterior_{block}": np.stack([np.abs(latents[block]).mean(0, dtype=np.float64), found.mean(0, dtype=np.float64)])
+        for block, found in unsure.items()
+    }
 
 
 def _made(method: Fitted, neutral: Mapping[str, Array], seed: int) -> dict[str, Array]:

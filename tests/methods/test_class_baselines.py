@@ -162,3 +162,16 @@ def test_a_term_at_weight_0_is_not_computed(kind, off):
 def test_ml_vae_refuses_groups_of_nothing():
     with pytest.raises(ValueError, match="together expected a whole number of at least 1, but got 0"):
         un.MLVAE(together=0).fit(rows())
+
+
+@pytest.mark.parametrize(("kind", "parts"), [("MLVAE", ["class", "content"]), ("CycleVAE", ["content"]), ("DrNet", [])])
+def test_variational_codes_tell_how_unsure_they_are(kind, parts):
+    data = rows()
+    method = getattr(un, kind)(**TINY).fit(data)
+    found, x = method.deviations(data.x), method._standard(torch.from_numpy(data.x)).double()
+    assert list(found) == parts
+    for part in parts:
+        with torch.no_grad():
+            mean, logvar = method.nets_[f"{part}_encoder"](x).chunk(2, 1)
+        np.testing.assert_allclose(found[part], torch.exp(5 * torch.tanh(logvar / 10)), rtol=1e-5)
+        np.testing.assert_allclose(method.encode(data.x)[part], mean, rtol=1e-5, atol=1e-6)
