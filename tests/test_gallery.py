@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from fitted_made import SIDE, Columns, Halves, Whole, pictures, vectors
+from fitted_made import SIDE, ClassHalves, Columns, Halves, Whole, classes_in_contents, pictures, vectors
 
 from untwine.gallery import gallery, save_gallery
+from untwine.latents import Latents
 from untwine.samples import Samples
 
 NUMBERS = ("plane", "label", "group", "spread", "told", "factor", "walk_values", "walk_latents", "walk_change")
@@ -138,3 +139,38 @@ def test_made_pictures_have_one_common_part_a_row_and_begin_without_a_salient_on
     assert not made[:, 0, :, half:].any()
     assert (made[:, 1:, :, half:] == made[:1, 1:, :, half:]).all()
     assert len(np.unique(made[0, 1:, 0, -1], axis=0)) == 6
+
+
+class Itself(ClassHalves):
+    """A translator: the content is the picture itself."""
+
+    def encode(self, x):
+        return Latents({"class": super().encode(x)["class"], "content": x.reshape(len(x), -1) / 255.0})
+
+    def decode(self, latents):
+        return latents["content"].reshape(-1, 1, SIDE, SIDE)
+
+
+def test_a_part_that_is_the_picture_itself_has_no_single_latents(monkeypatch):
+    found = gallery(Itself(), classes_in_contents())
+    assert {"spread_class", "walk_class", "told_class", "plane_content", "switch_grid", "near_content"} <= set(found)
+    assert not {"spread_content", "walk_content", "told_content"} & set(found)
+    monkeypatch.setattr("untwine.gallery.WIDEST", 3)
+    found = gallery(Itself(), classes_in_contents())
+    assert not [name for name in found if name.startswith(("spread", "walk", "told"))]
+
+
+class Unsure(ClassHalves):
+    """A method whose contents are Gaussians, less sure of the second dimension."""
+
+    def deviations(self, x):
+        return {"content": np.tile([0.1, 0.9, 0.1, 0.1], (len(x), 1))}
+
+
+def test_gaussian_codes_are_shown_with_their_size_and_deviation():
+    data = classes_in_contents()
+    found = gallery(Unsure(), data)
+    mean, deviation = found["posterior_content"]
+    np.testing.assert_allclose(mean, np.abs(ClassHalves().encode(data.x)["content"]).mean(0), rtol=1e-6)
+    np.testing.assert_allclose(deviation, [0.1, 0.9, 0.1, 0.1])
+    assert not [name for name in gallery(ClassHalves(), data) if name.startswith("posterior")]

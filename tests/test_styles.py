@@ -130,6 +130,10 @@ def test_from_domains_to_styles_to_translations(capsys):
     assert set(domain[where[0]]) == {0}
     assert set(domain[where[1]]) == {1}
     assert len(set(test.labels[where[1]])) == len({*test.labels[domain == 1]})  # as many styles as there are
+    for seed in range(4):  # whichever rows are drawn, those to translate are of the other domain; it has fewer than six
+        assert command("translate", "run", "--to", "shoes", "--seed", seed, "--out", f"t{seed}.npz") == 0
+        drawn = [np.flatnonzero((test.x == one).all((1, 2, 3)))[0] for one in np.load(f"t{seed}.npz", allow_pickle=False)["a"]]
+        assert set(domain[drawn]) == {0}
     np.save("edge.npy", out["a"][:1])
     np.save("shoe.npy", out["styles"][:1])
     assert command("translate", "run", "edge.npy", "--style", "shoe.npy", "--out", "one.npy") == 0

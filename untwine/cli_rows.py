@@ -63,7 +63,7 @@ def rows_from(
     test
         Returns the test data; only called if a path is None.
     most
-        How many rows to take of each; of files all, and of the data `SHOWN`, where it is None.
+        How many rows to take of each; of files all, and of the data `SHOWN`, or all if there are fewer, where it is None.
     seed
         Which rows of the data.
     """
@@ -76,8 +76,9 @@ def rows_from(
     read = [None if path is None else _read(path, shape) for path in paths]
     parts: Iterator[Array] = iter(())
     if None in read:
-        samples, many = test(), most or SHOWN
+        samples = test()
         order = varied_rows(samples.labels, targets(samples), np.random.default_rng(seed))
+        many = most or min(SHOWN, max(1, len(order)))
         # The second part of the rows are others than the first, as long as there are enough.
         parts = (samples.x[order[np.arange(k * many, (k + 1) * many) % len(order)]] for k in range(len(paths)))
         if len(order) < many:

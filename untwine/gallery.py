@@ -25,6 +25,7 @@ Array = NDArray[Any]
 PLANE_TARGETS, PLANE_BACKGROUNDS = 1_500, 500
 SWAPPED, STEPS = 6, 8
 CODES, WALKED = 10_000, 12  # rows behind what is said of single latents; latents that are walked along
+WIDEST = 512  # latents of a block that are looked at one by one; no figure could show more
 MADE = 6
 
 
@@ -41,7 +42,9 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
     each in either space. For every block the t-SNE `plane_<block>` of targets and background together, with `plane_labels` (-1
     unknown), `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and deviation of each latent over the
     targets; `told_<block>`, the share that each latent tells of each of `factor_names`; and of pictures `walk_<block>`, what is
-    decoded while single latents move, with `walk_latents_<block>`, `walk_values_<block>` and `walk_change_<block>`.
+    decoded while single latents move, with `walk_latents_<block>`, `walk_values_<block>` and `walk_change_<block>`. A block
+    that is the picture itself (the content of `StarGAN`) has no latents to look at one by one. `posterior_<block>`
+    has the mean size and the mean deviation of each dimension's Gaussian, where codes are inferred as such.
     """
     rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
     order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
@@ -63,11 +66,13 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
     latents = method.encode(samples.x[some])
     if by_class:
         arrays |= nearest_pictures(latents, samples.x, some, order)
+    single = _single(latents, samples)
     if samples.is_image:
-        walks = _walks(method, latents)
+        walks = _walks(method, latents, single)
         arrays = {name: _bytes(array) for name, array in arrays.items()}
         arrays |= {name: _bytes(array) if array.ndim == 5 else array for name, array in walks.items()}
-    arrays |= _single_latents(latents, None if samples.factors is None else samples.factors[some], samples.factor_names)
+    arrays |= _posteriors(method, latents, samples.x[some])
+    arrays |= _single_latents(single, None if samples.factors is None else samples.factors[some], samples.factor_names)
     return arrays | _planes(method, samples, np.concatenate([order[:PLANE_TARGETS], others[:PLANE_BACKGROUNDS]]), seed)
 
 
@@ -90,20 +95,28 @@ def _recombined(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
     }
 
 
-def _walks(method: Fitted, latents: Latents) -> dict[str, Array]:
+def _single(latents: Latents, samples: Samples) -> dict[str, Array]:
+    """Return the blocks whose latents are looked at one by one: not too wide ones, nor those that are the picture itself."""
+    most = min(WIDEST, samples.x[0].size - 1) if samples.is_image else WIDEST
+    return {block: codes for block, codes in latents.items() if codes.shape[1] <= most}
+
+
+def _walks(method: Fitted, latents: Latents, single: Mapping[str, Array]) -> dict[str, Array]:
     """Return for each block what is decoded while single latents move, from the row whose codes are nearest to the mean."""
-    codes = latents.array().astype(np.float64)
+    if not single:
+        return {}
+    codes = np.hstack(list(single.values())).astype(np.float64)
     off = (codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1e-12 + 1e-6 * codes.std(axis=0).max())
     start = latents.take([int(np.square(off).sum(axis=1).argmin())])
     arrays: dict[str, Array] = {}
-    for block in latents:
-        found = traverse(method.decode, start, latents[block], block, STEPS, WALKED)
+    for block, moved in single.items():
+        found = traverse(method.decode, start, moved, block, STEPS, WALKED)
         arrays |= {f"walk_{block}": found.rows, f"walk_values_{block}": found.values}
         arrays |= {f"walk_latents_{block}": found.latents, f"walk_change_{block}": found.change}
     return arrays
 
 
-def _single_latents(latents: Latents, factors: Array | None, names: Sequence[str]) -> dict[str, Array]:
+def _single_latents(latents: Mapping[str, Array], factors: Array | None, names: Sequence[str]) -> dict[str, Array]:
     """Return for each block mean and deviation of its latents and, where there are factors, what each tells of them."""
     arrays = {
         f"spread_{block}": np.stack([codes.mean(axis=0, dtype=np.float64), codes.std(axis=0, dtype=np.float64)])
@@ -119,6 +132,15 @@ def _single_latents(latents: Latents, factors: Array | None, names: Sequence[str
         return arrays
     arrays |= {f"told_{block}": information_matrix(codes[known], truth[:, varies]) for block, codes in latents.items()}
     return arrays | {"factor_names": np.array([names[j] for j in columns[varies]], dtype=np.str_)}
+
+
+def _posteriors(method: Fitted, latents: Latents, x: Array) -> dict[str, Array]:
+    """Return for each block that is inferred as Gaussians the size of the mean and the deviation of each dimension."""
+    unsure: Mapping[str, Array] = method.deviations(x) if hasattr(method, "deviations") else {}
+    return {
+        f"posterior_{block}": np.stack([np.abs(latents[block]).mean(0, dtype=np.float64), found.mean(0, dtype=np.float64)])
+        for block, found in unsure.items()
+    }
 
 
 def _made(method: Fitted, neutral: Mapping[str, Array], seed: int) -> dict[str, Array]:

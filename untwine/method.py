@@ -89,6 +89,10 @@ class Method(ABC):
         """Draw codes; standard normal unless a method has another prior."""
         return {name: torch.randn((n, width), generator=generator) for name, width in self.blocks.items()}
 
+    def spreads(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the deviations of the Gaussians whose means `codes` returns, of blocks that have some."""
+        return {}
+
     # What every method does
 
     def chosen(self, field: str) -> int:
@@ -173,14 +177,20 @@ class Method(ABC):
 
     def encode(self, x: Samples | ArrayLike) -> Latents:
         """Infer the codes of rows: the mean of each block, with the networks in evaluation mode."""
+        return Latents(self._inferred(self.codes, x), self.neutral())
+
+    def deviations(self, x: Samples | ArrayLike) -> dict[str, Array]:
+        """Return for each block how unsure its codes of rows are, (n, width), where they are inferred as Gaussians."""
+        return self._inferred(self.spreads, x)
+
+    def _inferred(self, infer: Callable[[Tensor], dict[str, Tensor]], x: Samples | ArrayLike) -> dict[str, Array]:
         rows = self._rows(x)
         parts = []
         with torch.no_grad():
             for start in range(0, len(rows), ROWS_AT_ONCE):
-                codes = self.codes(units(rows[start : start + ROWS_AT_ONCE].to(self.device_), self._dtype))
+                codes = infer(units(rows[start : start + ROWS_AT_ONCE].to(self.device_), self._dtype))
                 parts.append({name: code.float().cpu().numpy() for name, code in codes.items()})
-        blocks = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return Latents(blocks, self.neutral())
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def decode(self, latents: Latents) -> Array:
         """Return rows from codes: pictures in [0, 1], vectors in the units of the data."""

@@ -64,8 +64,12 @@ def test_the_class_encoder_of_ml_vae_learns_from_every_row():
     [(_, terms)] = list(method.step(batch, 0))
     encoder = list(method.nets_["class_encoder"].parameters())
     assert all((grad != 0).any() for grad in torch.autograd.grad(terms["reconstruction"], encoder, retain_graph=True))
-    (grad,) = torch.autograd.grad(terms["kl_class"], x)
+    (grad,) = torch.autograd.grad(terms["kl_class"], x, retain_graph=True)
     assert (grad != 0).any(1).all()
+    # Means and log-variances both: whoever takes the weights of the product as given teaches half of the encoder nothing.
+    (grad,) = torch.autograd.grad(terms["reconstruction"], encoder[-1])
+    assert encoder[-1].shape == (6,)
+    assert (grad.abs() > 1e-9).all()
 
 
 def test_drnet_reconstructs_by_the_other_row_and_plays_its_game_by_hand():
@@ -134,6 +138,13 @@ def test_the_mixing_autoencoder_mixes_and_plays_by_hand():
     torch.testing.assert_close(game["real"], -real.log().mean())
     torch.testing.assert_close(game["mixed"], -(1 - fake).log().mean())
     assert not torch.autograd.grad(terms["game"], nets["class_encoder"].parameters(), retain_graph=True)[0].eq(0).all()
+    # The content to be found again is a constant: the term moves what is found, not what is sought.
+    content = list(nets["content_encoder"].parameters())
+    sought, given = c[[2, 0, 1]], nets["content_encoder"](batch.x)[[2, 0, 1]]
+    found = nets["content_encoder"](nets["generator"](nets["class_encoder"](batch.x)[:3], given))
+    expected = torch.autograd.grad(0.7 * functional.mse_loss(found, sought), content)
+    for one, other in zip(torch.autograd.grad(terms["again"], content, retain_graph=True), expected, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize(
@@ -151,3 +162,16 @@ def test_a_term_at_weight_0_is_not_computed(kind, off):
 def test_ml_vae_refuses_groups_of_nothing():
     with pytest.raises(ValueError, match="together expected a whole number of at least 1, but got 0"):
         un.MLVAE(together=0).fit(rows())
+
+
+@pytest.mark.parametrize(("kind", "parts"), [("MLVAE", ["class", "content"]), ("CycleVAE", ["content"]), ("DrNet", [])])
+def test_variational_codes_tell_how_unsure_they_are(kind, parts):
+    data = rows()
+    method = getattr(un, kind)(**TINY).fit(data)
+    found, x = method.deviations(data.x), method._standard(torch.from_numpy(data.x)).double()
+    assert list(found) == parts
+    for part in parts:
+        with torch.no_grad():
+            mean, logvar = method.nets_[f"{part}_encoder"](x).chunk(2, 1)
+        np.testing.assert_allclose(found[part], torch.exp(5 * torch.tanh(logvar / 10)), rtol=1e-5)
+        np.testing.assert_allclose(method.encode(data.x)[part], mean, rtol=1e-5, atol=1e-6)

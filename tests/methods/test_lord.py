@@ -183,3 +183,15 @@ def test_codes_that_are_searched_pay_for_their_size_only_where_training_made_the
         method.decay = decay  # the same weights, so that the search alone differs
         sizes.append(np.abs(method.encode(data.x).content).mean())
     assert (sizes[1] < 0.1 * sizes[0]) == (regularisation == "noise")
+
+
+def test_contents_with_a_divergence_tell_how_unsure_they_are_and_others_do_not():
+    data = bilinear(4, 5)
+    method = un.LORD(**TINY | {"regularisation": "kl"}).fit(data)
+    found = method.deviations(data.x)
+    with torch.no_grad():
+        raw = method.nets_["content_encoder"](method._standard(torch.from_numpy(data.x)))[:, 3:]
+    assert list(found) == ["content"]
+    np.testing.assert_allclose(found["content"], np.exp(0.5 * 10 * np.tanh(raw.numpy() / 10)), rtol=1e-5)
+    assert un.LORD(**TINY).fit(data).deviations(data.x) == {}
+    assert un.LORD(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).deviations(data.x) == {}

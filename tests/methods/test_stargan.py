@@ -1,5 +1,7 @@
 """StarGAN: its penalty and its terms by hand, who moves when, and that both sides of the game are played."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -160,6 +162,17 @@ def test_at_the_papers_size_the_translator_is_the_papers():
     assert shapes[:3] == [(64, 11, 7, 7), (128, 64, 4, 4), (256, 128, 4, 4)]
     assert shapes[3:15] == [(256, 256, 3, 3)] * 12
     assert shapes[15:] == [(256, 128, 4, 4), (128, 64, 4, 4), (3, 64, 7, 7)]
+
+
+def test_at_the_papers_size_the_critic_is_the_papers():
+    with torch.device("meta"):
+        D = critic("residual", (3, 128, 128), 8, 64)
+        shapes = [tuple(p.shape) for p in D.parameters() if p.ndim == 4]
+        seen = D.trunk(torch.empty(1, 3, 128, 128))
+    widths = [3, 64, 128, 256, 512, 1024, 2048]
+    assert shapes[:6] == [(after, before, 4, 4) for before, after in pairwise(widths)]
+    assert shapes[6:] == [(1, 2048, 3, 3), (8, 2048, 2, 2)]
+    assert tuple(seen.shape) == (1, 2048, 2, 2)
 
 
 def test_a_game_without_classes_and_networks_of_ones_own_are_refused():

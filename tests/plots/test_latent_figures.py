@@ -109,3 +109,31 @@ def test_a_trade_off_refuses_what_does_not_fit():
             plots.trade_off({"a": [1.0], "b": empty}, {"a": [1.0], "b": empty})
     with pytest.raises(ValueError, match="at least one method, but got none"):
         plots.trade_off({}, {})
+
+
+def test_the_spread_of_many_latents_stays_readable():
+    figure = plots.latent_spread(np.linspace(-1, 1, 300), np.r_[np.full(299, 0.5), 0.0])
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    assert figure.get_size_inches()[0] < 16
+    assert [tick.get_text() for tick in axes.get_xticklabels()][:3] == ["0", "10", "20"]
+    assert words(axes) == []
+    assert sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == "o") == 300
+
+
+def test_dimensions_that_fell_back_on_the_prior_are_grey_and_counted():
+    figure = plots.posterior([0.01, 2.0, 0.05, 0.0], [0.99, 0.1, 1.02, 0.5], title="content")
+    above, below = figure.axes
+    assert above.get_title("left") == "content: 2 of 4 dimensions at the prior"
+    assert [bar.get_height() for bar in above.patches] == [0.01, 2.0, 0.05, 0.0]
+    np.testing.assert_allclose([bar.get_y() + bar.get_height() for bar in below.patches], [0.99, 0.1, 1.02, 0.5])
+    for axes in (above, below):
+        colours = [bar.get_facecolor() for bar in axes.patches]
+        assert colours[0] == colours[2] != colours[1] == colours[3]
+    assert plots.posterior(np.zeros(128), np.ones(128)).get_size_inches()[0] <= 14
+
+
+@pytest.mark.parametrize(("means", "deviations"), [([], []), ([0.0], [1.0, 1.0]), ([np.nan], [1.0]), ([0.0], [-1.0])])
+def test_a_posterior_refuses_what_is_none(means, deviations):
+    with pytest.raises(ValueError, match="posterior expected a finite mean and deviation for each dimension"):
+        plots.posterior(means, deviations)

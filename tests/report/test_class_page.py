@@ -57,3 +57,15 @@ def test_neighbours_that_are_none_are_left_out(folder, tmp_path):
     one = drawn(near_class=np.zeros((1, 0, 3, 8, 8)))
     page = read(folder.full(about=CLASSES, scores=READ, gallery=one, contrast=None, codes=None), tmp_path)
     assert "Nearest in each space" not in page.headings
+
+
+def test_gaussian_codes_are_shown_dimension_by_dimension(folder, tmp_path):
+    unsure = drawn(posterior_content=np.array([[0.0, 2.0], [1.0, 0.1]]))
+    page = read(folder.full(about=CLASSES, scores=READ, gallery=unsure, contrast=None, codes=None), tmp_path)
+    assert "How sure each dimension is" in page.headings
+    assert "fell back on the prior" in " ".join(page.text.split())
+
+
+def test_codes_that_are_no_gaussians_have_no_such_picture(folder, tmp_path):
+    page = read(folder.full(about=CLASSES, scores=READ, gallery=drawn(), contrast=None, codes=None), tmp_path)
+    assert "How sure each dimension is" not in page.headings

@@ -116,6 +116,10 @@ class CycleVAE(Trained):
         """Return the class code and the mean of q(c|x)."""
         return {"class": self.nets_["class_encoder"](x), "content": self._content(x)[0]}
 
+    def spreads(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the deviations of q(c|x)."""
+        return {"content": torch.exp(0.5 * self._content(x)[1])}
+
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
         """Return G(s, c)."""
         return self.nets_["generator"](codes["class"], codes["content"])  # type: ignore[no-any-return]

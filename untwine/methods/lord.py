@@ -212,6 +212,13 @@ class LORD(Trained):
         content = self.nets_["content_encoder"](x)[:, : self.n_content]
         return {"class": self.nets_["class_encoder"](x), "content": content}
 
+    def spreads(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the deviations of contents where a divergence regularises them, by their encoder."""
+        if self.regularisation != "kl" or "content_encoder" not in self.nets_:
+            return {}
+        logvar = gaussian.bounded(self.nets_["content_encoder"](x)[:, self.n_content :])
+        return {"content": torch.exp(0.5 * logvar)}
+
     def _optimised(self, x: Tensor) -> dict[str, Tensor]:
         nets = self.nets_
         start = {"class": nets["class_codes"].weight.detach().mean(0).expand(len(x), -1).clone()}

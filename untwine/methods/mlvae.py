@@ -21,6 +21,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import Tensor, nn
 
 from untwine import likeness
@@ -114,6 +115,10 @@ class MLVAE(Trained):
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the means of q(s|x) and q(c|x)."""
         return {part: self._infer(x, part)[0] for part in self.blocks}
+
+    def spreads(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the deviations of q(s|x) and q(c|x)."""
+        return {part: torch.exp(0.5 * self._infer(x, part)[1]) for part in self.blocks}
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
         """Return the mean of p(x|s, c)."""

@@ -14,6 +14,7 @@ There is no content code: the block `content` is the row itself, and `class` wha
 decode is to translate the row to that class.
 
 Deviations
+- The default rate is for some thousand steps; the paper's 1e-4, for 200,000, is in its setting (`paper`).
 - Classes are drawn uniformly, not by a permutation of the batch's.
 - D(x) is the mean over patches also in the penalty, where the authors' code has their sum.
 - Instance norm takes the statistics of each picture in evaluation too.
@@ -58,7 +59,7 @@ class StarGAN(Trained):
     """
 
     batch: int = 16
-    lr: float = 2e-4
+    lr: float = 2e-3
     w_class: float = 1.0
     w_reconstruction: float = 10.0
     w_penalty: float = 10.0

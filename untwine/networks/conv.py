@@ -9,14 +9,14 @@ from torch import Tensor, nn
 from untwine.networks.norm import BatchNorm
 
 
-def halvings(height: int, width: int) -> list[tuple[int, int]]:
-    """Return the sizes that a picture goes through, halved (rounded up) until its longer side is at most 4.
+def halvings(height: int, width: int, least: int = 4) -> list[tuple[int, int]]:
+    """Return the sizes that a picture goes through, halved (rounded up) until its longer side is at most `least`.
 
     >>> halvings(28, 28)
     [(28, 28), (14, 14), (7, 7), (4, 4)]
     """
     sizes = [(height, width)]
-    while max(sizes[-1]) > 4:
+    while max(sizes[-1]) > least:
         height, width = sizes[-1]
         sizes.append(((height + 1) // 2, (width + 1) // 2))
     return sizes

@@ -1,8 +1,9 @@
 """Networks that move a row to another class, and that tell real rows and their class.
 
 `residual` has those of StarGAN (Choi et al. 2018): at 128 x 128 and `width` 64, a 7 x 7 convolution, two halvings, six residual
-blocks and two doublings with instance norm, and a critic of strided 4 x 4 convolutions. Every other name of the table of
-networks has its encoder and decoder behind each other. The class comes in as one more channel, or column, for each class.
+blocks and two doublings with instance norm, and a critic of six strided 4 x 4 convolutions (64 to 2048 channels) down to 2 x 2.
+Pictures of other sizes are halved as often as it takes to a side of at most 2. Every other name of the table of networks has
+its encoder and decoder behind each other. The class comes in as one more channel, or column, for each class.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.networks import choose
-from untwine.networks.conv import channels, halvings
+from untwine.networks.conv import halvings
 
 RESIDUAL_WIDTH = 16
 BLOCKS = 6
 FEATURES = 128
+LEAST = 2  # the side at which the critic judges
 
 
 def translator(name: str, shape: tuple[int, ...], classes: int, width: int | None) -> nn.Module:
@@ -103,12 +105,12 @@ class ResidualTranslator(nn.Module):
 
 
 class PatchCritic(nn.Module):
-    """Strided 4 x 4 convolutions down to a side of at most 4; one number for each patch, whose mean counts, and the classes."""
+    """Strided 4 x 4 convolutions down to a side of at most 2; one number for each patch, whose mean counts, and the classes."""
 
     def __init__(self, shape: tuple[int, ...], classes: int, width: int) -> None:
         super().__init__()
-        sizes = halvings(*shape[1:])
-        widths = [shape[0], *channels(width, len(sizes) - 1)]
+        sizes = halvings(shape[1], shape[2], LEAST)
+        widths = [shape[0], *(width * 2**i for i in range(len(sizes) - 1))]
         parts: list[nn.Module] = []
         for (h, w), (before, after) in zip(sizes, pairwise(widths), strict=False):
             parts += [nn.ZeroPad2d((1, 1 + w % 2, 1, 1 + h % 2)), nn.Conv2d(before, after, 4, 2), nn.LeakyReLU(0.01)]

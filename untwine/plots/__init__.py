@@ -9,6 +9,7 @@ from untwine.plots.latents import factor_matrix, latent_spread
 from untwine.plots.neighbours import neighbours
 from untwine.plots.pictures import interpolation, picture_rows, strips, swap_grid
 from untwine.plots.planes import plane
+from untwine.plots.posterior import posterior
 from untwine.plots.profiles import profiles
 from untwine.plots.spectrum import contrast_spectrum
 from untwine.plots.trade import trade_off
@@ -24,6 +25,7 @@ __all__ = [
     "neighbours",
     "picture_rows",
     "plane",
+    "posterior",
     "profiles",
     "scores_bars",
     "strips",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 TOLD = 0.05  # of the largest score: what tells less of a factor is not framed as its latent
+NAMED = 32  # latents with a name below each; of more, some have one
 WRITTEN = 400  # cells with a number in each; more would be too small to read
 
 
@@ -75,7 +76,7 @@ def factor_matrix(
 def latent_spread(
     means: ArrayLike, deviations: ArrayLike, latent_names: Sequence[str] | None = None, dead: float = DEAD, title: str = ""
 ) -> Figure:
-    """Draw mean and deviation of each latent over the data; those that hardly vary are grey and named as dead.
+    """Draw mean and deviation of each latent over the data; those that hardly vary are grey and, if few, named as dead.
 
     Parameters
     ----------
@@ -99,7 +100,8 @@ def latent_spread(
         )
     names = _names("latent_names", latent_names, len(centre))
     alive = (spread > 0) & (spread >= dead * spread.max())
-    figure = Figure(figsize=(max(3.2, 0.42 * len(centre) + 1.2), 2.7), layout="constrained")
+    many = len(centre)
+    figure = Figure(figsize=(max(3.2, 0.42 * min(many, NAMED) + 1.2), 2.7), layout="constrained")
     axes = figure.add_subplot()
     open_frame(axes)
     axes.axhline(0, color=RULE, linewidth=0.8)
@@ -111,16 +113,18 @@ def latent_spread(
             spread[mask],
             fmt="o",
             color=colour,
-            markersize=5,
-            capsize=4,
-            linewidth=1.8,
+            markersize=5 if many <= NAMED else 2,
+            capsize=4 if many <= NAMED else 0,
+            linewidth=1.8 if many <= NAMED else 1.0,
             capthick=1.8,
         )
     high = float(np.abs(centre).max() + spread.max()) or 1.0
-    for i in np.flatnonzero(~alive):
+    for i in np.flatnonzero(~alive) if many <= NAMED else ():
         axes.text(float(i), centre[i] + 0.06 * high, "dead", ha="center", va="bottom", fontsize=8, color=FAINT, rotation=90)
     axes.set_ylim(-1.15 * high, 1.15 * high)
-    axes.set_xticks(places, [plain(name, 12) for name in names], rotation=40 if max(map(len, names)) > 4 else 0, fontsize=9)
+    shown = places[:: -(-many // NAMED)]
+    words = [plain(names[i], 12) for i in shown]
+    axes.set_xticks(shown, words, rotation=40 if max(map(len, words)) > 4 else 0, fontsize=9)
     axes.set_xlim(-0.6, len(centre) - 0.4)
     axes.set_ylabel("mean ± deviation", fontsize=9)
     axes.set_title(plain(title, 60), fontsize=11, color=INK, loc="left")

@@ -15,6 +15,11 @@ READ = (
     "A small network learns to tell the class, or the content, from the codes of one part; the numbers are its accuracy on "
     "codes that it did not learn from. Each part should tell its own and nothing of the other."
 )
+UNSURE = (
+    "The size of the mean and the deviation that each dimension of a code is inferred with, averaged over the samples. Grey "
+    "ones fell back on the prior, mean 0 and deviation 1, and hold nothing. Where few are left, with a large mean and a small "
+    "deviation, the prior is no tight bottleneck: a content code may still hold the class."
+)
 
 
 def switches(run: Run) -> Markup:
@@ -47,6 +52,19 @@ def neighbours(run: Run) -> Markup:
         "other contents, and those near by content show other classes in the same content."
     )
     return picture(plots.neighbours(gallery["near_sources"], near), "Pictures and those nearest to them.", caption, wide=True)
+
+
+def posteriors(run: Run) -> Markup:
+    """Return how sure each dimension of each part is; nothing where codes are no Gaussians."""
+    gallery = run.gallery or {}
+    parts = [part for part in PARTS if f"posterior_{part}" in gallery and part in run.blocks]
+    if not parts:
+        return Markup("")
+    figures = []
+    for part in parts:
+        means, deviations = gallery[f"posterior_{part}"]
+        figures.append(picture(plots.posterior(means, deviations, part), f"Mean and deviation of each dimension of {part}."))
+    return join(tag("p", UNSURE, class_="note"), tag("div", *figures, class_="pair"))
 
 
 def readings(run: Run) -> Markup:

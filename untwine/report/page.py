@@ -22,6 +22,7 @@ SECTIONS = {
     "Taken out and put in": gallery.exchanged,
     "Between four salient parts": gallery.interpolation,
     "Nearest in each space": classes.neighbours,
+    "How sure each dimension is": classes.posteriors,
     "What each latent changes": latents.walks,
     "What each latent tells": latents.told,
     "Made from drawn codes": gallery.made,
