@@ -5,6 +5,7 @@ import json
 import pytest
 from cyclopts import App, CycloptsError
 
+import untwine as un
 from untwine.cli_study import study
 
 STUDY = """
@@ -87,6 +88,36 @@ def test_the_table_as_markdown_and_as_json(folder, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[2:4] == ["| toy | s % | seeds |", "| --- | --- | --- |"]
     assert lines[4] == f"| PCA | {content['entries'][0]['mean']:.1f} (all) | 1 of 2 |"
+
+
+WATCHED = STUDY.replace('method = "pca"', 'method = "vae"').replace("n_latent = 3", "n_latent = 3, epochs = 2, width = 8")
+WATCHED = WATCHED.replace('metrics = ["factors"]', 'metrics = ["reconstruction"]\nepochs_scored = [1]')
+WATCHED = WATCHED.replace('["factors_salient.salient", "factors_salient.z"]', '["reconstruction.x"]')
+
+
+def test_the_range_over_seeds_and_an_epoch_on_the_way(tmp_path, capsys):
+    path = tmp_path / "tiny.toml"
+    path.write_text(WATCHED)
+    assert run("study", "run", path, "--out", tmp_path / "runs", "--workers", 1, "--quiet") == 0
+    capsys.readouterr()
+    lines = (tmp_path / "results" / "tiny.csv").read_text().splitlines()
+    rows = [dict(zip(lines[0].split(","), line.split(","), strict=True)) for line in lines[1:]]
+    for epoch, options in ((1, ("--epoch", 1)), (2, ())):
+        here = [row for row in rows if (row["epoch"], row["score"]) == (str(epoch), "reconstruction.x")]
+        values = [100 * float(row["value"]) for row in here]
+        assert len(set(values)) == 2
+        assert run("study", "table", path, *options, "--spread", "range") == 0
+        out = capsys.readouterr().out
+        assert f"{sum(values) / 2:.1f} ({min(values):.1f} to {max(values):.1f})" in out
+        assert "Mean over seeds (lowest to highest); in brackets" in out
+        assert ("[50.0]" in out) == (epoch == 2)  # the paper's figures are those of the end
+        assert run("study", "table", path, *options, "--json") == 0
+        entry = json.loads(capsys.readouterr().out)["entries"][0]
+        assert (entry["lowest"], entry["highest"]) == pytest.approx((min(values), max(values)))
+    assert run("study", "table", path) == 0
+    assert " ± " in capsys.readouterr().out
+    with pytest.raises(ValueError, match=r"epoch expected one that tiny scores on the way \(1\), but got 5"):
+        un.Study.read(path).table(epoch=5)
 
 
 def test_what_is_not_finished_is_missing(file, capsys):

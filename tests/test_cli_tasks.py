@@ -174,6 +174,32 @@ def test_sample_without_rows_draws_everything(inside):
     assert (shown[12:, 30:] == 255).all()
 
 
+def test_sample_of_drawn_rows_shows_each_without_the_part_and_with_several(inside, capsys):
+    run("sample", "pictures", "--drawn", 2, "--n", 4, "--seed", 3, "--out", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), tasks.made(un.load_method("pictures"), 2, 4, seed=3))
+    assert "2 x 5, drawn common part by row, without a salient part and with 4 drawn ones" in capsys.readouterr().out
+    run("sample", "pictures", "--drawn", 2, "--n", 4, "--out", "out.png")
+    assert pixels("out.png").shape[1] > pixels("out.png").shape[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (("a.png",), "--drawn expected nothing given, but got X; leave one out"),
+        (("--rows", 2), "--drawn expected nothing given, but got --rows"),
+        (("--draw", "data"), "--drawn expected nothing given, but got --draw data"),
+        (("--part", "style"), "part expected common or salient"),
+    ],
+)
+def test_drawn_rows_and_given_ones_exclude_each_other(inside, given, sentence, capsys):
+    with pytest.raises(SystemExit) as done:
+        main([str(one) for one in ("sample", "pictures", *given, "--drawn", 2, "--out", "out.npy")])
+    assert done.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"untwine: {sentence}")
+    assert said.count("\n") == 1
+
+
 def test_sample_of_test_rows_as_a_picture(inside):
     run("sample", "pictures", "--rows", 2, "--n", 4, "--out", "out.png")
     assert pixels("out.png").shape[1] > 5 * 120
@@ -247,6 +273,13 @@ def test_traverse_moves_each_latent_through_the_range_of_the_test_targets(inside
     np.testing.assert_array_equal(out["traversed"], found.rows)
     np.testing.assert_array_equal(out["latents"], found.latents)
     assert capsys.readouterr().out == "3 latents of common x 3 steps, the one that changes most first: out.npz\n"
+
+
+def test_traverse_between_given_ends(inside):
+    run("traverse", "pictures", "a.png", "--steps", 3, "--ends", -1.5, 1.5, "--out", "out.npz")
+    out, found = arrays("out.npz"), tasks.traverse(un.load_method("pictures"), read("a"), steps=3, ends=(-1.5, 1.5))
+    np.testing.assert_array_equal(out["traversed"], found.rows)
+    assert out["values"][0].tolist() == [-1.5, 0, 1.5]
 
 
 def test_traverse_as_a_picture_and_on_vectors(inside, capsys):

@@ -72,7 +72,7 @@ BELOW = {
     "encoded": ("samples", "latents", "metrics"),
     "class_gallery": ("latents", "encoded"),
     "gallery": ("samples", "latents", "traversal", "files", "metrics", "encoded", "class_gallery"),
-    "seeing": ("latents", "networks", "data", "metrics", "encoded", "weights"),
+    "seeing": ("samples", "latents", "networks", "data", "metrics", "encoded", "weights"),
     "class_metrics": ("metrics", "encoded", "likeness"),
     "named_metrics": ("metrics", "encoded", "seeing", "class_metrics"),
     "evaluate": ("samples", "files", "progress", "encoded", "gallery", "named_metrics"),

@@ -11,7 +11,7 @@ from untwine import files
 from untwine.evaluate import evaluate
 from untwine.networks.inception import Inception
 from untwine.networks.squeezenet import SqueezeNet
-from untwine.seeing import open_eye
+from untwine.seeing import open_eye, own_eye, realism
 
 
 def test_inception_has_the_published_parameters_and_names():
@@ -103,3 +103,42 @@ def test_scores_bear_the_networks_name_and_groups(tmp_path, monkeypatch):
     assert list(one) == ["frechet_random.x"]
     with pytest.raises(ValueError, match="a method that draws codes, but this one does not"):
         evaluate(Halves(), made_by_hand(), metrics=["realism"])
+
+
+def test_an_own_network_looks_under_its_own_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    data, sides = pictures(), []
+    method = small("double_infogan").fit(data)
+
+    def brightness(x):
+        sides.append(tuple(x.shape[1:]))
+        features = x.mean((2, 3))
+        return features, torch.softmax(features, 1)
+
+    scores = realism(method, data, own_eye("brightness", brightness, 12))
+    kinds = ("frechet_brightness", "class_score_brightness", "class_score_brightness_real")
+    assert list(scores) == [f"{kind}.{side}" for side in ("target", "background") for kind in kinds]
+    assert set(sides) == {(3, 12, 12)}
+    from untwine.encoded import Encoded
+    from untwine.metrics import frechet
+    from untwine.seeing import made_pictures
+
+    (_, real, made), _ = made_pictures(Encoded(method, data, method.encode(data.x), 5))
+    real, made = (own_eye("again", lambda x: x.mean((2, 3)), 12).look(x).features for x in (real, made))
+    assert scores["frechet_brightness.target"].value == pytest.approx(frechet(real, made))
+    standard = realism(method, data)
+    assert [(name, one.value) for name, one in standard.items()] == [
+        (name, one.value) for name, one in evaluate(method, data, metrics=["realism"]).items()
+    ]
+
+
+def test_an_own_network_is_in_evaluation_mode_and_must_have_a_name_and_rows_of_features():
+    network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Dropout(0.5))
+    look, x = own_eye("mine", network, 8).look, np.ones((3, 1, 8, 8))
+    np.testing.assert_array_equal(look(x).features, np.ones((3, 192)))
+    assert look(x).classes is None
+    for name in ("inception", "two words"):
+        with pytest.raises(ValueError, match=f"own_eye expected a name of one word, other than .*, but got '{name}'"):
+            own_eye(name, network, 8)
+    with pytest.raises(ValueError, match=r"mine expected to return features \(n, d\), but gave \(3, 3, 8, 8\) for 3 rows"):
+        own_eye("mine", torch.nn.Identity(), 8).look(x)

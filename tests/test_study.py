@@ -354,10 +354,10 @@ def test_mean_and_deviation_are_those_by_hand(tmp_path):
     assert eq8.mean == pytest.approx(70 / 3)
     assert eq8.deviation == pytest.approx(100 * np.sqrt((0.0177778 + 0.0011111 + 0.0277778) / 2), rel=1e-4)
     assert (eq8.seeds, eq8.of, eq8.published) == (3, 3, 90.0)
-    assert there["Eq. 8", "W2"][4:] == (4.0, pytest.approx(np.sqrt(3)), 3, 3, None)
-    assert there["PCA", "s %"][3:] == ("factors_salient.z", 50.0, None, 1, 3, None)
+    assert there["Eq. 8", "W2"][4:] == (4.0, pytest.approx(np.sqrt(3)), 3.0, 6.0, 3, 3, None)
+    assert there["PCA", "s %"][3:] == ("factors_salient.z", 50.0, None, 50.0, 50.0, 1, 3, None)
     assert there["PCA", "W2"].mean is None
-    assert there["theirs", "W2"] == ("toy", "theirs", "W2", "", None, None, 0, 0, 1.25)
+    assert there["theirs", "W2"] == ("toy", "theirs", "W2", "", None, None, None, None, 0, 0, 1.25)
 
 
 def test_the_last_epoch_counts(tmp_path):

@@ -25,6 +25,9 @@ class Columns:
     def decode(self, z):
         return np.hstack([z["class"], z["content"]])
 
+    def neutral(self):
+        return {"class": np.float32([7.0, 8.0])}
+
     def prior(self, n, generator):
         return {name: 100 + torch.randn((n, width), generator=generator) for name, width in self.blocks.items()}
 
@@ -114,6 +117,25 @@ def test_sample_draws_the_prior_once_for_all_rows():
     assert not np.array_equal(tasks.sample(COLUMNS, A, 6, "class", seed=4), sampled)
 
 
+@pytest.mark.parametrize(("rows", "n"), [(3, 5), (4, 2)])
+def test_made_rows_begin_without_the_part_and_all_have_the_same_drawn_ones(rows, n):
+    made = tasks.made(COLUMNS, rows, n, "class", seed=3)
+    drawn = COLUMNS.prior(max(rows, n), torch.Generator().manual_seed(3))
+    assert made.shape == (rows, 1 + n, 5)
+    np.testing.assert_array_equal(made[..., 2:], np.broadcast_to(drawn["content"][:rows, None], (rows, 1 + n, 3)))
+    np.testing.assert_array_equal(made[:, 0, :2], np.broadcast_to([7.0, 8.0], (rows, 2)))
+    np.testing.assert_array_equal(made[:, 1:, :2], np.broadcast_to(drawn["class"][:n], (rows, n, 2)))
+
+
+def test_traverse_goes_from_end_to_end_where_ends_are_given():
+    found = tasks.traverse(COLUMNS, A[:1], part="class", steps=4, ends=(-1.5, 1.5))
+    np.testing.assert_allclose(found.values, np.broadcast_to([-1.5, -0.5, 0.5, 1.5], (2, 4)))
+    for latent, rows, values in zip(found.latents, found.rows, found.values, strict=True):
+        np.testing.assert_allclose(rows[:, latent], values)
+        others = [i for i in range(5) if i != latent]
+        np.testing.assert_array_equal(rows[:, others], np.broadcast_to(A[0, others], (4, 4)))
+
+
 def test_sample_near_rows_has_their_mean_and_covariance_but_not_their_codes():
     rows = np.hstack([RNG.normal(size=(400, 2)) @ [[3.0, 1.0], [0.0, 0.5]] + [5, -9], np.zeros((400, 3))]).astype("float32")
     drawn = tasks.sample(COLUMNS, A[:1], 20_000, "class", from_rows=rows)[0, :, :2]
@@ -177,6 +199,11 @@ def test_interpolate_works_on_a_method_with_one_block():
         (lambda m: tasks.sample(m, A, 0, "class"), "n expected a whole number of at least 1, but got 0"),
         (lambda m: tasks.sample(m, A, 2.5, "class"), "n expected a whole number of at least 1, but got 2.5"),
         (lambda m: tasks.sample(m, A, 2, "class", seed=-1), "seed expected"),
+        (lambda m: tasks.made(m, 0, part="class"), "rows expected a whole number of at least 1, but got 0"),
+        (tasks.made, "but got 'salient'"),
+        (lambda m: tasks.traverse(m, A[:1], part="class"), "from_rows or ends, but got both or neither; pass one"),
+        (lambda m: tasks.traverse(m, A[:1], A, "class", ends=(0, 1)), "from_rows or ends, but got both or neither"),
+        (lambda m: tasks.traverse(m, A[:1], part="class", ends=(2, 1)), r"ends expected two numbers, .* but got \(2, 1\)"),
         (
             lambda m: tasks.remove(m, A[0], "class"),
             r"x expected rows \(n, ...\), but got a single one of shape \(5,\); pass x\[None\]",

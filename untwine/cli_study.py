@@ -81,11 +81,17 @@ def table(
     *,
     size: Size = "small",
     results: Path | None = None,
+    epoch: int | None = None,
+    spread: Literal["deviation", "range"] = "deviation",
     markdown: bool = False,
     json: bool = False,
     figure: Path | None = None,
 ) -> None:
     """Print mean and standard deviation over seeds for every row and column, beside the paper's figures.
+
+    Examples: `untwine study table studies/infogan_table1.toml`; best, average and worst seed, as some papers print them:
+    `untwine study table studies/infogan_table1.toml --spread range`; as it was after 8 epochs, where the study scores then:
+    `untwine study table studies/infogan_table2.toml --epoch 8`.
 
     Parameters
     ----------
@@ -95,6 +101,10 @@ def table(
         `small` or `paper`.
     results
         The folder of the long table; `results` beside the study's file where not given.
+    epoch
+        Scores after this epoch, one of the study's `epochs_scored`, in place of those at the end.
+    spread
+        `deviation` over seeds, or their `range`: the lowest and the highest.
     markdown
         Print it as Markdown.
     json
@@ -110,15 +120,15 @@ def table(
         study_figure(panels).savefig(figure, dpi=150)
         print(figure)
         return
-    found = read.table(size, results)
+    found = read.table(size, results, epoch)
     if json:
         content = {"study": read.name, "size": size, "others": found.others, "entries": [e._asdict() for e in found.entries]}
         print(json_format.dumps(content, indent=2, allow_nan=False))
     else:
-        print("\n".join(shown(read, found, markdown)))
+        print("\n".join(shown(read, found, markdown, spread)))
 
 
-def shown(read: Study, found: Table, markdown: bool) -> Iterator[str]:
+def shown(read: Study, found: Table, markdown: bool, spread: str = "deviation") -> Iterator[str]:
     """Yield the lines of the table, one block for each data set."""
     digits = {title(column): column.get("digits", 2) for column in read.said["column"]}
     yield f"{'**' * markdown}{read.said['title']}{'**' * markdown}"
@@ -133,21 +143,24 @@ def shown(read: Study, found: Table, markdown: bool) -> Iterator[str]:
             cells = [entry for entry in here if entry.row == row]
             done, of = cells[0].seeds, cells[0].of
             if of or any(entry.published is not None for entry in cells):
-                words = (_words(entry, digits[entry.column]) for entry in cells)
+                words = (_words(entry, digits[entry.column], spread) for entry in cells)
                 lines.append([row, *words, f"{done} of {of}" if of else "-"])
         yield from _aligned(lines, markdown)
     yield ""
-    yield "Mean ± standard deviation over seeds; in brackets the paper's; (all): from all codes of a method without parts."
+    over = "Mean ± standard deviation over seeds" if spread == "deviation" else "Mean over seeds (lowest to highest)"
+    yield f"{over}; in brackets the paper's; (all): from all codes of a method without parts."
     if found.others:
         yield f"{found.others} cells of another configuration are in the long table and not shown."
 
 
-def _words(entry: Entry, digits: int) -> str:
+def _words(entry: Entry, digits: int, spread: str) -> str:
     paper = "" if entry.published is None else f" [{entry.published:.{digits}f}]"
     if entry.mean is None:
         return ("missing" if entry.of and not entry.seeds else "-") + paper
-    spread = "" if entry.deviation is None else f" ± {entry.deviation:.{digits}f}"
-    return f"{entry.mean:.{digits}f}{spread}{' (all)' * entry.score.endswith('.z')}{paper}"
+    beside = "" if entry.deviation is None else f" ± {entry.deviation:.{digits}f}"
+    if beside and spread == "range":
+        beside = f" ({entry.lowest:.{digits}f} to {entry.highest:.{digits}f})"
+    return f"{entry.mean:.{digits}f}{beside}{' (all)' * entry.score.endswith('.z')}{paper}"
 
 
 def _aligned(lines: Sequence[Sequence[str]], markdown: bool) -> Iterator[str]:

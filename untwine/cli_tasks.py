@@ -136,6 +136,7 @@ def sample(
     n: int = 8,
     part: Part = "salient",
     draw: Literal["prior", "data"] = "prior",
+    drawn: int | None = None,
     rows: Rows = None,
     data: Data = None,
     data_set: Settings = (),
@@ -148,7 +149,8 @@ def sample(
 
     Without X and without `--rows`, all parts are drawn and nothing is given.
     Examples: `untwine sample runs/x a.png --n 8 --out new.png`; rows of the test data, and parts like those of real targets:
-    `untwine sample runs/x --rows 6 --draw data --out new.png`; nothing given: `untwine sample runs/x --n 16 --out new.png`.
+    `untwine sample runs/x --rows 6 --draw data --out new.png`; nothing given: `untwine sample runs/x --n 16 --out new.png`;
+    drawn common parts, each without a salient part and with 5: `untwine sample runs/x --drawn 6 --n 5 --out made.png`.
 
     Parameters
     ----------
@@ -159,6 +161,8 @@ def sample(
     draw
         From the method's `prior`; or near the codes of the targets in the test part of the run's `data`, for a method whose
         codes are far from its prior.
+    drawn
+        So many drawn rows in place of X: one a row of the picture, first without the part and then with the new ones.
     seed
         Which parts, and which rows of the data.
     """
@@ -167,6 +171,20 @@ def sample(
 
     method = open_run(run, out, overwrite)
     whole("--n", n, 1)
+    if drawn is not None:
+        given_too = [name for name, there in (("X", x), ("--rows", rows), ("--data", data)) if there is not None]
+        if given_too or draw != "prior":
+            raise ValueError(f"--drawn expected nothing given, but got {(given_too or ['--draw data'])[0]}; leave one out.")
+        rest = tasks.rest_of(method, part)
+        whole("--drawn", drawn, 1)
+        whole("--seed", seed, 0)
+        check_few(out, drawn, n + 1)
+        made = tasks.made(method, drawn, n, part, seed=seed)
+        titles = f"no {part} part", f"a drawn {rest} part with drawn {part} parts", ""
+        write_made(out, {}, "sampled", made, lambda: plots.strips(made[:, 1:], made[:, 0], titles=titles), plain)
+        words = f"{_size(made)}, drawn {rest} part by row, without a {part} part and with {n} drawn ones by column"
+        tell(out, "sample", part, made, words, [], json)
+        return
     test = cache(lambda: test_rows_of(method, run, data, data_set))
     if x is None and rows is None and data is None and draw == "prior":
         check_few(out, -(-n // IN_A_ROW), IN_A_ROW)

@@ -27,6 +27,7 @@ def traverse(
     part: Annotated[str | None, Parameter(help="A block by its name; the only one, or salient, where not given.")] = None,
     steps: int = 8,
     latents: int | None = None,
+    ends: tuple[float, float] | None = None,
     data: Data = None,
     data_set: Settings = (),
     seed: int = 0,
@@ -36,10 +37,11 @@ def traverse(
 ) -> None:
     """Move each latent of a part through its range while all else stays: one latent a row, the one that changes most first.
 
-    The range is the middle 98 % of the latent's codes in the test part of the run's data. Where X is not given, one target is
-    taken from there to start from.
+    The range is the middle 98 % of the latent's codes in the test part of the run's data, or what `--ends` says. Where X is not
+    given, one target is taken from there to start from.
     Examples: `untwine traverse runs/x --out latents.png`; from your own picture, the five latents that change it most:
-    `untwine traverse runs/x a.png --latents 5 --out latents.png`; arrays: `untwine traverse runs/x --out latents.npz`.
+    `untwine traverse runs/x a.png --latents 5 --out latents.png`; every latent from -1.5 to 1.5:
+    `untwine traverse runs/x --ends -1.5 1.5 --out latents.png`; arrays: `untwine traverse runs/x --out latents.npz`.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ def traverse(
         How many, both ends included.
     latents
         How many latents to show, those that change most; all where not given.
+    ends
+        The first and the last value of every latent, in place of its range in the data.
     seed
         Which row of the data.
     """
@@ -64,7 +68,8 @@ def traverse(
     (start,), notes = rows_from((x,), method.shape_, test, 1, seed)
     width = method.blocks[part]
     check_few(out, width if latents is None else min(latents, width), steps)
-    found = tasks.traverse(method, start, test().x[targets(test())[:ROWS]], part, steps, latents)
+    like = test().x[targets(test())[:ROWS]] if ends is None else None
+    found = tasks.traverse(method, start, like, part, steps, latents, ends=ends)
     names = [f"{part} {i}" for i in found.latents]
 
     def draw() -> Figure:

@@ -18,13 +18,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.data.mnist import data_folder
-from untwine.encoded import Encoded
+from untwine.encoded import Encoded, Fitted
 from untwine.latents import Latents
 from untwine.metrics.blocks import Measured
 from untwine.metrics.intervals import halves, over_halves
 from untwine.metrics.realism import class_score, frechet
 from untwine.networks.inception import Inception
 from untwine.networks.squeezenet import SqueezeNet
+from untwine.samples import Samples
 from untwine.weights import filled, find_weights
 
 Array = NDArray[Any]
@@ -77,6 +78,51 @@ def open_eye(name: str | None = None, folder: str | Path | None = None) -> Eye:
     return Eye("random", _look(_random(), 64))
 
 
+def own_eye(name: str, network: Callable[[Tensor], Any], side: int) -> Eye:
+    """Return your own network as one to look at pictures with, under a name of its own, which its scores will bear.
+
+    Parameters
+    ----------
+    name
+        A word that no network here has: `frechet_<name>` and `class_score_<name>` are then its scores.
+    network
+        From pictures (n, 3, side, side) in [0, 1] to features (n, d), or to features and probabilities (n, k) of classes; a
+        module is put in evaluation mode.
+    side
+        The side that pictures are brought to.
+    """
+    taken = [known for known, *_ in KNOWN] + ["random"]
+    if not name.isidentifier() or name in taken:
+        raise ValueError(f"own_eye expected a name of one word, other than {', '.join(taken)}, but got {name!r}.")
+    if isinstance(network, nn.Module):
+        network.eval()
+
+    def both(x: Tensor) -> tuple[Tensor, Tensor | None]:
+        said = network(x)
+        features, classes = said if isinstance(said, tuple) else (said, None)
+        if features.ndim != 2 or len(features) != len(x):
+            raise ValueError(f"{name} expected to return features (n, d), but gave {tuple(features.shape)} for {len(x)} rows.")
+        return features, classes
+
+    return Eye(name, _look(both, side))
+
+
+def realism(method: Fitted, samples: Samples, eye: Eye | None = None, seeds: int = 5) -> dict[str, Measured]:
+    """Return how real what a fitted method makes looks to a network: the metric `realism`, with a network of your choice.
+
+    Parameters
+    ----------
+    method, samples
+        A method that draws codes, and pictures that it did not learn from.
+    eye
+        What `open_eye` or `own_eye` gives; the first known network whose weights are there, where not given.
+    seeds
+        How many halves of the rows an interval takes.
+    """
+    data = Encoded(method, samples, method.encode(samples.x), seeds)
+    return {one.name: one for one in measured(eye or open_eye(), made_pictures(data), seeds)}
+
+
 class _Random(nn.Module):
     """Three convolutions that were never trained; the mean and the deviation of each channel of each are features."""
 
@@ -100,7 +146,7 @@ def _random() -> nn.Module:
         return _Random().eval()
 
 
-def _look(network: nn.Module, side: int) -> Callable[[ArrayLike], Seen]:
+def _look(network: Callable[[Tensor], tuple[Tensor, Tensor | None]], side: int) -> Callable[[ArrayLike], Seen]:
     def look(pictures: ArrayLike) -> Seen:
         x = np.asarray(pictures)
         if x.ndim != 4 or x.shape[1] not in (1, 3):
@@ -113,7 +159,8 @@ def _look(network: nn.Module, side: int) -> Callable[[ArrayLike], Seen]:
                 rows = functional.interpolate(rows, (side, side), mode="bilinear", align_corners=False, antialias=True)
                 found.append(network(rows.clamp(0, 1).expand(-1, 3, -1, -1)))
         features = np.concatenate([one.numpy() for one, _ in found])
-        return Seen(features, None if found[0][1] is None else np.concatenate([one.numpy() for _, one in found]))
+        classes = [one.numpy() for _, one in found if one is not None]
+        return Seen(features, np.concatenate(classes) if classes else None)
 
     return look
 

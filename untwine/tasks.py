@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from untwine.latents import Latents
 from untwine.method import Method
 from untwine.samples import Array, Samples
-from untwine.traversal import Traversal
+from untwine.traversal import SPAN, Traversal
 from untwine.traversal import traverse as walk_each
 
 Rows = Samples | ArrayLike
@@ -125,6 +125,39 @@ def sample(
     return rows.reshape(z.rows, n, *rows.shape[1:])
 
 
+def made(method: Method, rows: int = 6, n: int = 6, part: str = "salient", *, seed: int = 0) -> Array:
+    """Return rows made from drawn codes alone: every drawn rest without the part, and then with `n` drawn parts.
+
+    Parameters
+    ----------
+    method
+        A fitted method.
+    rows
+        How many times all but the part is drawn: one for each row of the grid.
+    n
+        How many parts are drawn, the same ones for every row.
+    part
+        The block that is absent in the first column and changes from there on.
+    seed
+        The same seed draws the same codes.
+
+    Returns
+    -------
+    made
+        Rows (rows, 1 + n, ...); `untwine.plots.strips(made[:, 1:], made[:, 0])` draws them.
+    """
+    _at_least("rows", rows, 1)
+    _at_least("n", n, 1)
+    _at_least("seed", seed, 0)
+    rest_of(method, part)
+    codes = method.prior(max(rows, n), torch.Generator().manual_seed(seed))
+    drawn = Latents({name: code.numpy() for name, code in codes.items()}, method.neutral())
+    i, j = np.divmod(np.arange(rows * n), n)
+    alone = method.decode(drawn.take(slice(rows)).remove(part))
+    joined = method.decode(drawn.take(i).swap(drawn.take(j), part))
+    return np.concatenate([alone[:, None], joined.reshape(rows, n, *alone.shape[1:])], axis=1)
+
+
 def interpolate(method: Method, a: Rows, b: Rows, part: str | None = "salient", steps: int = 8) -> Array:
     """Return the way from each row of `a` to the row of `b` beside it, in equal steps of the codes.
 
@@ -153,9 +186,16 @@ def interpolate(method: Method, a: Rows, b: Rows, part: str | None = "salient", 
 
 
 def traverse(
-    method: Method, x: Rows, from_rows: Rows, part: str | None = None, steps: int = 8, most: int | None = None
+    method: Method,
+    x: Rows,
+    from_rows: Rows | None = None,
+    part: str | None = None,
+    steps: int = 8,
+    most: int | None = None,
+    *,
+    ends: tuple[float, float] | None = None,
 ) -> Traversal:
-    """Move each latent of a part through its range while all else stays that of one row.
+    """Move each latent of a part through its range, or between two ends, while all else stays that of one row.
 
     Parameters
     ----------
@@ -171,6 +211,8 @@ def traverse(
         How many, both ends included.
     most
         Keep only so many latents, those that change most; all where not given.
+    ends
+        The first and the last value of every latent, such as (-1.5, 1.5), in place of the range of `from_rows`.
 
     Returns
     -------
@@ -182,10 +224,18 @@ def traverse(
     if most is not None:
         _at_least("most", most, 1)
     part = traversed_part(method, part)
-    start, codes = _codes(method, x, "x"), _codes(method, from_rows, "from_rows")[part]
+    start = _codes(method, x, "x")
+    if (from_rows is None) == (ends is None):
+        raise ValueError("traverse expected the range of the latents, from_rows or ends, but got both or neither; pass one.")
+    if ends is None:
+        codes = _codes(method, from_rows, "from_rows")[part]  # type: ignore[arg-type]
+    elif np.shape(ends) == (2,) and np.isfinite(ends).all() and ends[0] < ends[1]:
+        codes = np.repeat(np.asarray(ends, dtype=np.float32)[:, None], start[part].shape[1], axis=1)
+    else:
+        raise ValueError(f"ends expected two numbers, the lower one first, but got {ends!r}.")
     if start.rows != 1:
         raise ValueError(f"x expected one row to start from, but got {start.rows}; pass x[:1].")
-    return walk_each(method.decode, start, codes, part, steps, most)
+    return walk_each(method.decode, start, codes, part, steps, most, SPAN if ends is None else 1.0)
 
 
 def traversed_part(method: Method, part: str | None) -> str:

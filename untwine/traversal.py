@@ -37,7 +37,13 @@ class Traversal(NamedTuple):
 
 
 def traverse(
-    decode: Callable[[Latents], Array], start: Latents, codes: Array, part: str, steps: int, most: int | None = None
+    decode: Callable[[Latents], Array],
+    start: Latents,
+    codes: Array,
+    part: str,
+    steps: int,
+    most: int | None = None,
+    span: float = SPAN,
 ) -> Traversal:
     """Move each latent of a part through the range that it has in codes (n, width), all else being that of one row.
 
@@ -48,11 +54,13 @@ def traverse(
     start
         The codes of one row.
     codes
-        The part's codes of many rows: each latent goes in equal steps through the middle 98 % of its own.
+        The part's codes of many rows: each latent goes in equal steps through the middle share of its own.
     most
         Keep only so many latents, those that change most.
+    span
+        That share; 1 goes from the least code to the largest.
     """
-    low, high = np.quantile(codes, [(1 - SPAN) / 2, (1 + SPAN) / 2], axis=0)
+    low, high = np.quantile(codes, [(1 - span) / 2, (1 + span) / 2], axis=0)
     values = np.linspace(low, high, steps, axis=1)
     rows = np.stack([decode(start.walk(part, i, row)) for i, row in enumerate(values)])
     change = rows.reshape(len(rows), steps, -1).var(axis=1, dtype=np.float64).mean(axis=1)

@@ -117,6 +117,25 @@ def test_nobody_is_in_both_parts(tmp_path):
     assert seen[0] != seen[1]
 
 
+def test_all_visits_of_a_patient_are_in_the_same_part(tmp_path):
+    for number in range(5):
+        for visit in range(2):
+            name = f"BraTS-GLI-{number:05d}-{visit:03d}"
+            folder = tmp_path / "brats" / name
+            folder.mkdir(parents=True)
+            volume, seg = brain(0)
+            volume[volume > 0] = 500  # brighter than the mark that is set next, which tells the patient
+            volume[3:5, 2:4, 1:7] = 100 * number
+            (folder / f"{name}-t1n.nii.gz").write_bytes(gzip.compress(nifti(volume)))
+            (folder / f"{name}-seg.nii.gz").write_bytes(gzip.compress(nifti(seg)))
+    for seed in range(4):
+        train, test = load("brats", folder=tmp_path, size=10, every=1, test=0.4, seed=seed)
+        marks = [set(part.x[:, 0, 2, 2].tolist()) for part in (train, test)]
+        assert (len(marks[0]), len(marks[1])) == (3, 2)
+        assert not marks[0] & marks[1]
+        assert len(test) == 2 * 2 * 6  # two patients, two visits, six slices
+
+
 def test_slices_with_a_trace_of_tumour_are_in_neither_group(place):
     some = load("brats", folder=place, size=8, every=1, test=0.34, least_tumour=0.0).train
     assert len(some.target) == 8

@@ -66,3 +66,11 @@ def test_no_sprite_of_training_is_tested_and_sizes_are_averaged(place, splits):
 def test_only_a_side_that_divides_64_is_taken(place):
     with pytest.raises(ValueError, match="size expected one of 8, 16, 32, 64, but got 48"):
         load("dsprites_mnist", folder=place, size=48)
+
+
+def test_more_sprites_than_there_are_get_their_sentence(place):
+    with (
+        pytest.warns(UserWarning, match="redrawn"),
+        pytest.raises(ValueError, match=r"n_target \+ n_test expected a whole number from 3 to 737280, but got 737281"),
+    ):
+        load("dsprites_mnist", folder=place, n_target=737_181, n_test=100)

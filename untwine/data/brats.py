@@ -25,11 +25,13 @@ Array = NDArray[Any]
 
 ARRAYS = ("x", "tumour", "patient")
 T1 = re.compile(r"[-_](t1|t1n)\.nii(\.gz)?$", re.IGNORECASE)
+# Since 2023 a name such as BraTS-GLI-00005-001 ends in the visit: the patient is what stands before.
+VISIT = re.compile(r"^(BraTS-[A-Z]+-\d+)-\d+$", re.IGNORECASE)
 FACTORS = ("salient tumour", "height", "brain")
 
 
 class Slices(NamedTuple):
-    """Slices (n, H, W) of one patient, uint8, with the share of tumour and of brain in each, and its height from 0 to 1."""
+    """Slices (n, H, W) of one visit, uint8, with the share of tumour and of brain in each, and its height from 0 to 1."""
 
     x: Array
     tumour: Array
@@ -51,7 +53,7 @@ def brats(
 
     Axial slices of T1-weighted volumes: targets have a tumour by the segmentation, backgrounds have none. A volume's grey
     values go from 0 to the 99.5th percentile of those above 0. Each slice is cut to its central square and brought to
-    `size`, grey. Patients are held out, never single slices, so nobody is in both parts.
+    `size`, grey. Patients are held out with all their visits, never single slices, so nobody is in both parts.
 
     Source: BraTS (B. Menze and others, 2014; registration needed, synapse.org) as `brats/`, below which each patient has a
     folder with `..._t1.nii.gz` (or `-t1n`) and `..._seg.nii.gz`, plain or gzipped; or your own as `brats/brats.npz` with `x`
@@ -81,14 +83,17 @@ def brats(
     test, place = real("test", test, 0.01, 0.9), data_folder(folder) / "brats"
     packed = place / "brats.npz"
     read = _packed(packed, every) if packed.is_file() else _volumes(place, every)
-    patients = [_kept(one, least_brain, least_tumour, size) for one in read]
-    order = np.random.default_rng(seed).permutation(len(patients))
+    patients: dict[str, list[Slices]] = {}
+    for patient, one in read:
+        patients.setdefault(patient, []).append(_kept(one, least_brain, least_tumour, size))
+    of_patient, order = list(patients.values()), np.random.default_rng(seed).permutation(len(patients))
     many = max(1, round(test * len(patients)))
-    return Splits(*(_contrast([patients[i] for i in some], place) for some in (order[many:], order[:many])))
+    parts = ([one for i in some for one in of_patient[i]] for some in (order[many:], order[:many]))
+    return Splits(*(_contrast(part, place) for part in parts))
 
 
-def _volumes(place: Path, every: int) -> Iterator[Slices]:
-    """Yield the slices of each patient whose folder has a T1 volume and a segmentation."""
+def _volumes(place: Path, every: int) -> Iterator[tuple[str, Slices]]:
+    """Yield the patient and the slices of each T1 volume, which has a segmentation beside it."""
     found = sorted(path for path in place.rglob("*.nii*") if T1.search(path.name)) if place.is_dir() else []
     if not found:
         raise ValueError(
@@ -101,7 +106,7 @@ def _volumes(place: Path, every: int) -> Iterator[Slices]:
         seg = next((other for other in sorted(path.parent.iterdir()) if named.fullmatch(other.name)), None)
         if seg is None:
             raise ValueError(f"{path} expected a segmentation {start}_seg.nii.gz beside it, but there is none.")
-        yield slices(read_nifti(path), read_nifti(seg), every, str(path))
+        yield VISIT.sub(r"\1", start), slices(read_nifti(path), read_nifti(seg), every, str(path))
 
 
 def slices(volume: Array, segmentation: Array, every: int = 1, name: str = "the volume") -> Slices:
@@ -119,7 +124,7 @@ def slices(volume: Array, segmentation: Array, every: int = 1, name: str = "the 
     return Slices(np.rint(255 * grey).astype(np.uint8), share, brain, height)
 
 
-def _packed(path: Path, every: int) -> Iterator[Slices]:
+def _packed(path: Path, every: int) -> Iterator[tuple[str, Slices]]:
     arrays = load_arrays(path)
     if missing := [name for name in ARRAYS if name not in arrays]:
         raise ValueError(f"{path} expected the arrays {', '.join(ARRAYS)}, but lacks {', '.join(missing)}.")
@@ -134,7 +139,7 @@ def _packed(path: Path, every: int) -> Iterator[Slices]:
         height = np.arange(len(rows)) / max(len(rows) - 1, 1)
         inside, ill = (x[rows] > 0).sum(axis=(1, 2)), (tumour[rows] > 0).reshape(len(rows), -1).sum(axis=1)
         share = ill / np.maximum(inside, 1) if tumour.ndim == 3 else tumour[rows].astype(float)
-        yield Slices(*(part[::every] for part in (x[rows], share, inside / x[0].size, height)))
+        yield str(one), Slices(*(part[::every] for part in (x[rows], share, inside / x[0].size, height)))
 
 
 def _kept(one: Slices, least_brain: float, least_tumour: float, size: int) -> Slices:

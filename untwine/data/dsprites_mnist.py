@@ -52,7 +52,7 @@ def dsprites_mnist(
     n_target, n_background
         How many pictures to train on with a sprite and without.
     n_test
-        How many with a sprite to test on; half as many without come with them.
+        How many with a sprite to test on, with `n_target` at most 737,280; half as many without come with them.
     size
         The side in pixels: 64, or 32, 16 or 8, averaged over squares of pixels.
     seed
@@ -63,6 +63,7 @@ def dsprites_mnist(
     n_target, n_background = whole("n_target", n_target, 1), whole("n_background", n_background, 1)
     size, seed, n_test = divisor(size, SIDE), whole("seed", seed, 0), whole("n_test", n_test, 2)
     mnist, grid = read_mnist(data_folder(folder) / "mnist"), dsprites_grid(folder=folder)
+    whole("n_target + n_test", n_target + n_test, 3, len(grid))
     rows = np.random.default_rng([seed, 0]).permutation(len(grid))[: n_target + n_test]
     parts = []
     for stream, (part, sprites, plain) in enumerate(

@@ -133,12 +133,19 @@ class Study:
         marks = {cell.fingerprint for cell in self.cells(size)}
         return [row for row in read_results(self._table_path(results)) if row["fingerprint"] in marks]
 
-    def table(self, size: str = "small", results: str | os.PathLike[str] | None = None) -> Table:
-        """Return mean and deviation over seeds for every row and column, beside the paper's figures."""
+    def table(self, size: str = "small", results: str | os.PathLike[str] | None = None, epoch: int | None = None) -> Table:
+        """Return mean, deviation and range over seeds for every row and column, beside the paper's figures.
+
+        With `epoch`, as they were after that one, where the study scores it (`epochs_scored`).
+        """
         cells, whole = self.cells(size), read_results(self._table_path(results))
+        scored = sorted({one for cell in cells for one in cell.epochs_scored})
+        if epoch is not None and epoch not in scored:
+            words = ", ".join(map(str, scored)) or "none"
+            raise ValueError(f"epoch expected one that {self.name} scores on the way ({words}), but got {epoch}.")
         marks = {cell.fingerprint for cell in cells}
         others = {row["fingerprint"] for row in whole if row["size"] == size} - marks
-        return Table(entries(self.said, size, cells, by_cell(whole)), len(others))
+        return Table(entries(self.said, size, cells, by_cell(whole), epoch), len(others))
 
     def panels(self, size: str = "small", results: str | os.PathLike[str] | None = None) -> list[Panel]:
         """Return the study's figure, for `untwine.plots.studies.study_figure`."""

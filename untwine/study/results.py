@@ -81,6 +81,8 @@ class Entry(NamedTuple):
         The score that is shown; of several that a column names, the first that the row has.
     mean, deviation
         Over seeds, in the units of the column; the deviation (n - 1 in its denominator) of two or more.
+    lowest, highest
+        The least and the largest over seeds: the best and the worst, whichever way the score is good.
     seeds, of
         How many seeds are finished, and how many there are to be.
     published
@@ -93,20 +95,22 @@ class Entry(NamedTuple):
     score: str
     mean: float | None
     deviation: float | None
+    lowest: float | None
+    highest: float | None
     seeds: int
     of: int
     published: float | None
 
 
-def entries(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Scores) -> list[Entry]:
-    """Return the table of a study, data set by data set and row by row."""
+def entries(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Scores, epoch: int | None = None) -> list[Entry]:
+    """Return the table of a study, data set by data set and row by row; as it ended, or as it was after an epoch."""
     table = []
     for data in (label(one) for one in said["data"] if size in one.get("sizes", SIZES)):
         of_row = [(row, [c for c in cells if (c.data, c.row) == (data, row.label)]) for row in rows(said, size, data)]
         for row, here in _without_losers(of_row, found):
             figures = said.get("published", {}).get(data, {}).get(published_label(row), [])
             for column, figure in zip(columns(said, data), chain(figures, repeat(np.nan)), strict=False):
-                table.append(_entry(data, row, column, here, found, float(figure)))
+                table.append(_entry(data, row, column, here, found, float(figure), epoch))
     return table
 
 
@@ -128,13 +132,22 @@ def _without_losers(of_row: Sequence[tuple[Row, list[Cell]]], found: Scores) -> 
     return [(row, cells) for row, cells in of_row if best.get(row.said["label"], row.label) == row.label]
 
 
-def _entry(data: str, row: Row, column: Mapping[str, Any], cells: Sequence[Cell], found: Scores, published: float) -> Entry:
+def _entry(
+    data: str,
+    row: Row,
+    column: Mapping[str, Any],
+    cells: Sequence[Cell],
+    found: Scores,
+    published: float,
+    epoch: int | None,
+) -> Entry:
     names, ending = column["scores"], row.said.get("ending")
     if ending:
         names = [name.rsplit(".", 1)[0] + ending for name in names]
     finished = [found[cell.fingerprint] for cell in cells if cell.fingerprint in found]
     score = next((name for name in names if any(name in one for one in finished)), "")
-    values = np.array([one[score][max(one[score])] for one in finished if score in one]) * column.get("scale", 1)
+    known = [_after(one[score], epoch) for one in finished if score in one]
+    values = np.array([value for value in known if value is not None]) * column.get("scale", 1)
     return Entry(
         data,
         row.label,
@@ -142,10 +155,18 @@ def _entry(data: str, row: Row, column: Mapping[str, Any], cells: Sequence[Cell]
         score,
         float(values.mean()) if len(values) else None,
         float(values.std(ddof=1)) if len(values) > 1 else None,
+        float(values.min()) if len(values) else None,
+        float(values.max()) if len(values) else None,
         len(finished),
         len(cells),
-        None if np.isnan(published) else published,
+        None if np.isnan(published) or epoch is not None else published,  # the paper's are those of the end
     )
+
+
+def _after(values: Mapping[int, float], epoch: int | None) -> float | None:
+    """Return the value at the end, or after an epoch if it was scored then; a method without epochs has one for all."""
+    last = max(values)
+    return values[last] if epoch is None or not last else values.get(epoch)
 
 
 def panels(said: Mapping[str, Any], size: str, cells: Sequence[Cell], found: Scores) -> list[Panel]:
