@@ -90,8 +90,8 @@ def table(
     """Print mean and standard deviation over seeds for every row and column, beside the paper's figures.
 
     Examples: `untwine study table studies/infogan_table1.toml`; best, average and worst seed, as some papers print them:
-    `untwine study table studies/infogan_table1.toml --spread range`; as it was after 8 epochs, where the study scores then:
-    `untwine study table studies/infogan_table2.toml --epoch 8`.
+    `untwine study table studies/infogan_table1.toml --spread range`; as it was after 4 epochs, where the study scores then:
+    `untwine study table studies/infogan_table2.toml --epoch 4`.
 
     Parameters
     ----------
