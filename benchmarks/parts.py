@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 
 import torch
 
 from benchmarks import codes, fresh, game, independent, scores, work
+from benchmarks.apart import apart
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.sides import bare, ours
@@ -36,7 +38,8 @@ def peers(quick: bool) -> Iterator[Figure]:
     for title, nets, rows, epochs, rounds, bound in (mlp, conv):
         task = Work(work.scaled(work.pictures(FEW if quick else rows, (1, 28, 28))), nets, epochs, scale=1.0)
         sides = {"ours": partial(ours, task), "pythae": partial(pythae, task)}
-        measured = interleaved(sides, 2 if quick else rounds)
+        with nullcontext(sides) if quick else apart(sides) as placed:
+            measured = interleaved(placed, 2 if quick else rounds)
         yield _speed(f"{title}: ours over pythae", "pythae", task, measured, bound)
 
 
@@ -58,7 +61,9 @@ def factor_peers(quick: bool) -> Iterator[Figure]:
     }
     for title, by_side in sides.items():
         task = Work(work.binary(FEW if quick else 512, (1, 64, 64)), work.shapes, 1)
-        measured = interleaved({side: partial(timed, task) for side, timed in by_side.items()}, 1 if quick else 11)
+        bound = {side: partial(timed, task) for side, timed in by_side.items()}
+        with nullcontext(bound) if quick else apart(bound) as placed:
+            measured = interleaved(placed, 1 if quick else 11)
         for side in list(by_side)[:-1]:
             those: list[Round] = [{"ours": one[side], "pythae": one["pythae"]} for one in measured]
             also = ", codes of the same batch permuted" if side != "ours" else ""

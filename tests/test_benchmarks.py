@@ -1,4 +1,5 @@
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the benchmarks are not ins
 
 from benchmarks import __main__ as program
 from benchmarks import codes, game, independent, peer, scores, sides, work
+from benchmarks.apart import apart
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.parts import PARTS, _speed
 from benchmarks.work import Work
@@ -274,3 +276,10 @@ def test_the_scored_codes_tell_of_their_factors():
     assert sorted(np.unique(factors)) == list(range(10))
     assert np.linalg.lstsq(np.c_[codes, np.ones(400)], factors, rcond=None)[1].sum() < 0.7 * factors.var(0).sum() * 400
     assert scores.calibration(codes, factors) > 0
+
+
+def test_each_side_has_a_process_that_stays():
+    with apart({"one": os.getpid, "other": os.getpid}) as sides:
+        found = [{name: side() for name, side in sides.items()} for _ in range(2)]
+    assert found[0] == found[1]
+    assert len({os.getpid(), found[0]["one"], found[0]["other"]}) == 3
