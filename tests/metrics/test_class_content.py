@@ -27,6 +27,13 @@ def test_what_straight_cuts_do_not_find_is_read():
     assert reading(codes, (codes[:, 0] * codes[:, 1] > 0).astype(int)).accuracy > 0.9
 
 
+def test_many_classes_are_read_as_well_as_few():
+    chance = np.random.default_rng(0)
+    labels = np.repeat(np.arange(200), 10)
+    codes = chance.normal(size=(200, 2))[labels] + 0.01 * chance.normal(size=(2000, 2))
+    assert reading(codes, labels).accuracy > 0.9  # 0.78 after 400 steps
+
+
 def test_a_factor_that_only_tells_the_class_is_no_content():
     labels = np.array([5, 5, 2, 2])
     height, pose = [1.0, 1.0, 3.0, 3.0], [0.0, 1.0, 1.0, 0.0]

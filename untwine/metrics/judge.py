@@ -15,6 +15,7 @@ Array = NDArray[Any]
 
 SIDE = 32
 STEPS, BATCH, RATE = 400, 64, 3e-3
+STEPS_PER_CLASS = 8  # where classes are many, 400 steps show each of them too seldom
 AT_ONCE = 1_000
 
 
@@ -36,7 +37,8 @@ def judged_rows(x: ArrayLike, name: str) -> Tensor:
 def class_judge(x: Tensor, labels: Array, classes: int, seed: int = 0) -> Callable[[Tensor], Array]:
     """Train on rows and their classes; return a function from rows to their most likely class."""
     truth = torch.as_tensor(labels, dtype=torch.int64)
-    network = _trained(x, classes, lambda out, rows: functional.cross_entropy(out, truth[rows]), seed)
+    steps = max(STEPS, STEPS_PER_CLASS * len(np.unique(labels)))
+    network = _trained(x, classes, lambda out, rows: functional.cross_entropy(out, truth[rows]), seed, steps)
     return lambda other: network(other).argmax(1)
 
 
@@ -51,17 +53,19 @@ def factor_judge(x: Tensor, factors: Array, seed: int = 0) -> Callable[[Tensor],
     return lambda other: middle + spread * network(other)
 
 
-def _trained(x: Tensor, outputs: int, loss: Callable[[Tensor, Tensor], Tensor], seed: int) -> Callable[[Tensor], Array]:
+def _trained(
+    x: Tensor, outputs: int, loss: Callable[[Tensor, Tensor], Tensor], seed: int, steps: int = STEPS
+) -> Callable[[Tensor], Array]:
     """Return the trained network as a function; the caller's random numbers stay as they were."""
     centre, scale = _scale(x)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = _network(tuple(x.shape[1:]), outputs)
     optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=STEPS)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=RATE, total_steps=steps)
     rng = np.random.default_rng(seed)
-    order = np.concatenate([rng.permutation(len(x)) for _ in range(1 + STEPS * BATCH // len(x))])
-    for i in range(STEPS):
+    order = np.concatenate([rng.permutation(len(x)) for _ in range(1 + steps * BATCH // len(x))])
+    for i in range(steps):
         rows = torch.as_tensor(order[i * BATCH : (i + 1) * BATCH])
         optimizer.zero_grad()
         torch.autograd.backward(loss(network((x[rows] - centre) / scale), rows))
