@@ -154,6 +154,7 @@ def test_only_targets_with_known_labels_of_usual_classes_count():
         (Columns(), Samples(np.ones((30, 3))), "leakage", "labels, factors or groups"),
         (Whole(), vectors(), "swap", "two parts"),
         (Columns(), vectors(), "swap", "labels"),
+        (Columns(), vectors(), "translation", "the blocks 'class' and 'content', but the method has common, salient"),
     ],
 )
 def test_a_metric_that_cannot_be_had_says_why(method, samples, metric, says):
@@ -172,7 +173,7 @@ def test_bad_arguments_say_why():
 
 def test_every_metric_of_the_table_explains_itself():
     quick = ["probe", "clustering", "agreement", "factors", "leakage", "groups", "w2", "reading", "transfer", "reconstruction"]
-    asked = ["regression", "per_class", "per_factor", "swap", "transfer_lpips", "landmarks"]
+    asked = ["regression", "per_class", "per_factor", "swap", "translation", "transfer_lpips", "landmarks"]
     asked += ["sap", "mig", "dci", "modularity", "explicitness"]
     last = ["probe_factors", "realism"]
     single = ["z_diff", "factor_vae_score", "attributes", "per_attribute", "unsupervised"]

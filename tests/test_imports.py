@@ -74,7 +74,7 @@ BELOW = {
     "gallery": ("samples", "latents", "traversal", "files", "metrics", "encoded", "class_gallery"),
     "seeing": ("samples", "latents", "networks", "data", "metrics", "encoded", "weights"),
     "class_metrics": ("metrics", "encoded", "likeness"),
-    "named_metrics": ("metrics", "encoded", "seeing", "class_metrics"),
+    "named_metrics": ("latents", "metrics", "encoded", "seeing", "class_metrics"),
     "evaluate": ("samples", "files", "progress", "encoded", "gallery", "named_metrics"),
     "report": ("files", "plots", "metrics"),
     "demo": ("samples", "method", "methods", "data", "diagnosis", "evaluate", "report", "files", "gallery"),

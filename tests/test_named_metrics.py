@@ -8,6 +8,7 @@ from fitted_made import Columns, Halves, Swapped, Whole, pictures, vectors
 from untwine import metrics
 from untwine.encoded import Encoded
 from untwine.evaluate import evaluate
+from untwine.latents import Latents
 from untwine.metrics.blocks import score_words
 from untwine.named_metrics import METRICS, VERSIONS
 from untwine.samples import Samples
@@ -82,6 +83,41 @@ def test_a_right_method_s_swaps_arrive_and_a_wrong_one_s_do_not(monkeypatch):
     )
     assert list(learnt) == ["swap_accuracy.x", "swap_accuracy_ceiling.x"]
     assert learnt["swap_accuracy.x"].n == 240
+
+
+class Named:
+    """Rows of which the first three columns show the class, and the others the content; classes have codes, moved by `turn`."""
+
+    def __init__(self, turn):
+        self.turn = turn
+
+    def encode(self, x):
+        return Latents({"class": x[:, :3], "content": x[:, 3:]})
+
+    def decode(self, latents):
+        return np.concatenate([latents["class"], latents["content"]], axis=1)
+
+    def known_classes(self):
+        return np.roll(np.eye(3), self.turn, axis=0)
+
+    def class_codes(self, labels):
+        return self.known_classes()[labels]
+
+
+def test_translated_rows_show_the_class_that_was_asked_for(monkeypatch):
+    monkeypatch.setattr("untwine.metrics.judge.STEPS", 120)
+    labels, content = np.arange(240) % 3, np.random.default_rng(0).normal(size=(240, 2))
+    data = Samples(np.concatenate([np.eye(3)[labels], content], axis=1), labels=labels, factors=content)
+    right = evaluate(Named(0), data, metrics=["translation"])
+    names = ("accuracy", "accuracy_ceiling", "preservation", "preservation_ceiling")
+    assert list(right) == [f"translation_{name}.x" for name in names]
+    assert right["translation_accuracy.x"].value > 0.95
+    assert right["translation_preservation.x"].value > 0.8
+    wrong = evaluate(Named(1), data, metrics=["translation"])
+    assert wrong["translation_accuracy.x"].value < 0.05
+    beyond = Samples(data.x, labels=np.where(labels == 2, 3, labels))
+    with pytest.raises(ValueError, match="'translation' expected a method with a code for every class of these rows"):
+        evaluate(Named(0), beyond, metrics=["translation"])
 
 
 def test_single_latents_are_scored_for_the_factors_of_their_block(monkeypatch):

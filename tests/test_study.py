@@ -454,6 +454,16 @@ def test_a_row_may_belong_to_some_data_sets_alone(tmp_path):
     assert {entry.row for entry in table if entry.data == "toy"} == {"Eq. 8", "PCA", "theirs"}
 
 
+def test_rows_of_different_data_sets_may_share_a_label(tmp_path):
+    row = '[[row]]\nlabel = "PCA"\n'
+    other = '[[data]]\nname = "toy_contrast"\nlabel = "other"\n\n' + row + 'method = "pca"\nfields = { n_latent = 2 }\n'
+    both = STUDY.replace(row, f'{other}data = ["other"]\n\n{row}data = ["toy"]\n')
+    found = {cell.data: cell.params["n_latent"] for cell in written(tmp_path, both).cells() if cell.row == "PCA"}
+    assert found == {"other": 2, "toy": 3}
+    with pytest.raises(ValueError, match="the rows expected a label each, but 'PCA' is there twice"):
+        written(tmp_path, both.replace('data = ["toy"]\n', ""))
+
+
 def test_scores_are_drawn_against_another_one(tmp_path):
     study = written(tmp_path, SWEPT + 'against = "w2.common"\n')
     values = {"Eq. 8": (0.7, 3.0), "PCA lambda_z=0": (0.2, 1.0), "PCA lambda_z=2.5": (0.4, 2.0)}

@@ -32,6 +32,7 @@ NEEDS = {
     "probe_factors": ("class factors",),
     "realism": ("pictures", "prior"),
     "swap": ("two parts", "labels"),
+    "translation": ("class", "labels", "class codes"),
     "reading": ("class", "labels"),
     "transfer": ("class", "moves"),
     "landmarks": ("landmarks",),
@@ -180,6 +181,17 @@ class Encoded(NamedTuple):
             i, j, truth = landmark_pairs(self.labels_of(rows), points, most)
         return rows[i], rows[j], rows[truth]
 
+    def knows_classes(self) -> bool:
+        """Say whether the method has a code for the class of every labelled row."""
+        method: Any = self.method
+        known = method.known_classes() if hasattr(method, "known_classes") else None
+        return known is not None and bool((self.labels_of(self.labelled_rows()) < len(known)).all())
+
+    def of_classes(self, labels: Array) -> Latents:
+        """Return the codes that stand for classes of training."""
+        method: Any = self.method
+        return Latents({"class": method.class_codes(labels)})
+
     def swapped_part(self) -> str | None:
         """Return the block that a swap exchanges, if there is another that stays."""
         there = [block for block in WITHOUT_FACTORS if block in self.latents]
@@ -230,6 +242,10 @@ class Encoded(NamedTuple):
             "class": (
                 lambda: {"class", "content"} <= set(self.latents),
                 f"the blocks 'class' and 'content', but the method has {', '.join(self.latents)}; evaluate another method",
+            ),
+            "class codes": (
+                self.knows_classes,
+                "a method with a code for every class of these rows, but there is none; take the metric 'swap'",
             ),
             "moves": (
                 lambda: len(self.contents()[0]) > 0 or len(np.unique(self.labels_of(self.marked()[0]))) > 1,

@@ -93,6 +93,10 @@ class Method(ABC):
         """Return the deviations of the Gaussians whose means `codes` returns, of blocks that have some."""
         return {}
 
+    def known_classes(self) -> Tensor | None:
+        """Return the code (classes, width) of every class of training, where a method has one."""
+        return None
+
     # What every method does
 
     def chosen(self, field: str) -> int:
@@ -182,6 +186,22 @@ class Method(ABC):
     def deviations(self, x: Samples | ArrayLike) -> dict[str, Array]:
         """Return for each block how unsure its codes of rows are, (n, width), where they are inferred as Gaussians."""
         return self._inferred(self.spreads, x)
+
+    def class_codes(self, labels: ArrayLike) -> Array:
+        """Return the codes (n, width) of the block `class` that stand for classes of training, given by their numbers (n,)."""
+        self._fitted()
+        known, wanted = self.known_classes(), np.asarray(labels)
+        if known is None:
+            raise ValueError(
+                f"class_codes expected a method with a code for every class, but {self.name} has none; encode rows of one."
+            )
+        if wanted.ndim != 1 or wanted.dtype.kind not in "ui" or not np.isin(wanted, np.arange(len(known))).all():
+            raise ValueError(
+                f"class_codes expected classes of training as whole numbers (n,) below {len(known)}, but got {called(labels)}; "
+                "for other classes, encode rows of them."
+            )
+        codes: Array = known.float().cpu().numpy()
+        return np.asarray(codes[wanted])
 
     def _inferred(self, infer: Callable[[Tensor], dict[str, Tensor]], x: Samples | ArrayLike) -> dict[str, Array]:
         rows = self._rows(x)

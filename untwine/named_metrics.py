@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from untwine import class_metrics
 from untwine.encoded import Encoded
+from untwine.latents import Latents
 from untwine.metrics import blocks, contrast_blocks, latent_blocks
 from untwine.metrics.blocks import Measured
 from untwine.metrics.dci import dci
@@ -112,7 +113,18 @@ def _reconstruction(data: Encoded) -> Iterator[Measured]:
 
 def _swap(data: Encoded) -> Iterator[Measured]:
     """Whether a swapped part arrives and the rest stays, told by a network that learnt from real rows (on request)."""
-    rows, part = data.labelled_rows(), data.swapped_part() or ""
+    part = data.swapped_part() or ""
+    yield from _judged(data, "swap", lambda own, donors, _: own.swap(own.take(donors), part))
+
+
+def _translation(data: Encoded) -> Iterator[Measured]:
+    """Whether rows translated to another class of training show it, told by a network as in `swap` (on request)."""
+    yield from _judged(data, "translation", lambda own, _, wanted: own.swap(data.of_classes(wanted), "class"))
+
+
+def _judged(data: Encoded, name: str, changed: Callable[[Latents, Array, Array], Latents]) -> Iterator[Measured]:
+    """Have a network tell the classes, and the factors, of rows with changed codes, given donors of another class and it."""
+    rows = data.labelled_rows()
     labels = data.labels_of(rows)
     if data.train is not None:
         learnt, real = data.train, data.train.labelled_rows()
@@ -122,19 +134,19 @@ def _swap(data: Encoded) -> Iterator[Measured]:
         rows, labels = np.delete(rows, half), np.delete(labels, half)
     some = np.random.default_rng(0).permutation(len(rows))[:MOST_SWAPPED]
     rows, labels = rows[some], labels[some]
-    donors, own = other_class(labels), data.latents.take(rows)
-    codes = own.swap(own.take(donors), part)
+    donors = other_class(labels)
+    codes = changed(data.latents.take(rows), donors, labels[donors])
     pictures = np.concatenate(
         [data.method.decode(codes.take(slice(i, i + DECODED_AT_ONCE))) for i in range(0, len(rows), DECODED_AT_ONCE)]
     )
     x, held = learnt.samples.x[real], data.samples.x[rows]
     found = swap_accuracy(x, learnt.labels_of(real), pictures, labels[donors], held, labels)
-    yield from contrast_blocks.swapped("swap_accuracy", found)
+    yield from contrast_blocks.swapped(f"{name}_accuracy", found)
     columns = data.columns(salient=False)
     if len(columns):
         truth, known = learnt.factors_of(real, columns), data.factors_of(rows, columns)
         kept = swap_preservation(x, truth, pictures, known, held, known)
-        yield from contrast_blocks.swapped("swap_preservation", kept)
+        yield from contrast_blocks.swapped(f"{name}_preservation", kept)
 
 
 def _sap(data: Encoded) -> Iterator[Measured]:
@@ -220,6 +232,7 @@ METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "per_class": _per_class,
     "per_factor": _per_factor,
     "swap": _swap,
+    "translation": _translation,
     "transfer_lpips": class_metrics.moved_by_lpips,
     "landmarks": class_metrics.placed,
     "sap": _sap,

@@ -7,6 +7,7 @@ import torch
 import untwine as un
 from untwine.batches import Batch
 from untwine.data import Splits
+from untwine.method import NotFittedError
 from untwine.samples import Samples
 
 TINY = {"n_class": 4, "n_content": 3, "epochs": 2, "epochs_encoders": 2, "batch": 16, "width": 8, "seed": 0}
@@ -195,3 +196,17 @@ def test_contents_with_a_divergence_tell_how_unsure_they_are_and_others_do_not()
     np.testing.assert_allclose(found["content"], np.exp(0.5 * 10 * np.tanh(raw.numpy() / 10)), rtol=1e-5)
     assert un.LORD(**TINY).fit(data).deviations(data.x) == {}
     assert un.LORD(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).deviations(data.x) == {}
+
+
+def test_classes_of_training_have_codes_and_others_have_none():
+    data = bilinear(4, 5)
+    method = un.LORD(**TINY).fit(data)
+    codes = method.class_codes([2, 0, 2])
+    np.testing.assert_array_equal(codes, method.nets_["class_codes"].weight.detach().numpy()[[2, 0, 2]])
+    for wrong in ([4], [-1], [0.5], 1):
+        with pytest.raises(ValueError, match=r"class_codes expected classes of training as whole numbers \(n,\) below 4"):
+            method.class_codes(wrong)
+    with pytest.raises(ValueError, match="class_codes expected a method with a code for every class, but lord has none"):
+        un.LORD(**{**TINY, "inference": "amortised"}).fit(data).class_codes([0])
+    with pytest.raises(NotFittedError):
+        un.LORD().class_codes([0])

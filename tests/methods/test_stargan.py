@@ -134,7 +134,9 @@ def test_rows_get_the_class_that_they_are_asked_for():
     z = method.encode(data.x)
     assert (z["class"].argmax(1) == data.labels).mean() > 0.95
     wanted = (data.labels + 1) % 3
-    moved = method.decode(un.Latents({"class": np.eye(3, dtype=np.float32)[wanted], "content": z["content"]}))
+    asked = method.class_codes(wanted)
+    np.testing.assert_array_equal(asked, np.eye(3)[wanted])
+    moved = method.decode(un.Latents({"class": asked, "content": z["content"]}))
     means = np.stack([data.x[data.labels == k].mean(0) for k in range(3)])
     nearest = np.linalg.norm(moved[:, None] - means, axis=2).argmin(1)
     assert (nearest == wanted).mean() > 0.9

@@ -253,6 +253,10 @@ class LORD(Trained):
             drawn["content"] = known.mean(0) + known.std(0) * drawn["content"]
         return drawn
 
+    def known_classes(self) -> Tensor | None:
+        """Return the shared codes of classes, where there are some."""
+        return self.nets_["class_codes"].weight.detach() if "class_codes" in self.nets_ else None
+
     def neutral(self) -> dict[str, Array]:
         """Return the mean of all class codes: no class in particular."""
         if "class_codes" not in self.nets_:

@@ -132,6 +132,10 @@ class StarGAN(Trained):
         x = codes["content"].view(-1, *self.shape_)
         return pictured(self.nets_["generator"](framed(x), codes["class"]))
 
+    def known_classes(self) -> Tensor:
+        """Return a share of 1 for each class."""
+        return torch.eye(self.blocks["class"])
+
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw classes, and rows of noise: there is no prior of rows."""
         drawn, classes = super().prior(n, generator), self.blocks["class"]

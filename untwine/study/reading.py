@@ -178,7 +178,9 @@ def _check(said: Mapping[str, Any]) -> None:
 
 def _check_labels(said: Mapping[str, Any]) -> None:
     names = [label(data) for data in said["data"]]
-    for kind, found in (("data sets", names), *(("rows", [row.label for row in rows(said, size)]) for size in SIZES)):
+    # Rows of different data sets may share a label: a method may need other fields there.
+    of_rows = [("rows", [row.label for row in rows(said, size, data)]) for size in SIZES for data in names]
+    for kind, found in (("data sets", names), *of_rows):
         if twice := [one for one in found if found.count(one) > 1]:
             raise ValueError(f"the {kind} expected a label each, but {twice[0]!r} is there twice; give one another label.")
         if odd := [one for one in found if set(one) & set(",|")]:
