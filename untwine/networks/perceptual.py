@@ -52,6 +52,7 @@ def seen(network: Any, x: Tensor, layers: Sequence[int]) -> Iterator[Tensor]:
         size = [round(side * LEAST / short) for side in x.shape[2:]]
         x = functional.interpolate(x, size, mode="bilinear", align_corners=False)
     x = (x.expand(-1, 3, -1, -1) - network.mean) / network.spread
+    x = x.contiguous(memory_format=torch.channels_last)  # poolings, a quarter of the time, are far quicker so
     for number, layer in enumerate(islice(network.features, max(layers) + 1)):
         x = layer(x)
         if number in layers:
