@@ -135,5 +135,5 @@ def test_dimensions_that_fell_back_on_the_prior_are_grey_and_counted():
 
 @pytest.mark.parametrize(("means", "deviations"), [([], []), ([0.0], [1.0, 1.0]), ([np.nan], [1.0]), ([0.0], [-1.0])])
 def test_a_posterior_refuses_what_is_none(means, deviations):
-    with pytest.raises(ValueError, match="posterior expected a finite mean and deviation for each dimension"):
+    with pytest.raises(ValueError, match="posterior expected a finite mean and deviation for each latent"):
         plots.posterior(means, deviations)

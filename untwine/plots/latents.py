@@ -91,13 +91,7 @@ def latent_spread(
     """
     from matplotlib.figure import Figure
 
-    centre, spread = np.asarray(means, dtype=float), np.asarray(deviations, dtype=float)
-    fits = centre.ndim == 1 and len(centre) > 0 and centre.shape == spread.shape
-    if not fits or not np.isfinite([centre, spread]).all() or (spread < 0).any():
-        raise ValueError(
-            "latent_spread expected a finite mean and deviation for each latent, but got others, of shapes "
-            f"{centre.shape} and {spread.shape}."
-        )
+    centre, spread = centres_and_spreads(means, deviations, "latent_spread")
     names = _names("latent_names", latent_names, len(centre))
     alive = (spread > 0) & (spread >= dead * spread.max())
     many = len(centre)
@@ -129,6 +123,18 @@ def latent_spread(
     axes.set_ylabel("mean ± deviation", fontsize=9)
     axes.set_title(plain(title, 60), fontsize=11, color=INK, loc="left")
     return figure
+
+
+def centres_and_spreads(means: ArrayLike, deviations: ArrayLike, drawing: str) -> tuple[Array, Array]:
+    """Return a mean and a deviation for each latent, or say why they cannot be drawn."""
+    centre, spread = np.asarray(means, dtype=float), np.asarray(deviations, dtype=float)
+    fits = centre.ndim == 1 and len(centre) > 0 and centre.shape == spread.shape
+    if not fits or not np.isfinite([centre, spread]).all() or (spread < 0).any():
+        raise ValueError(
+            f"{drawing} expected a finite mean and deviation for each latent, but got others, of shapes "
+            f"{centre.shape} and {spread.shape}."
+        )
+    return centre, spread
 
 
 def _names(what: str, names: Sequence[str] | None, many: int) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine.plots.ink import BLOCKS, GREY, INK, RULE, open_frame, plain
+from untwine.plots.latents import centres_and_spreads
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,13 +32,7 @@ def posterior(means: ArrayLike, deviations: ArrayLike, title: str = "") -> Figur
     """
     from matplotlib.figure import Figure
 
-    centre, spread = np.asarray(means, dtype=float), np.asarray(deviations, dtype=float)
-    fits = centre.ndim == 1 and len(centre) > 0 and centre.shape == spread.shape
-    if not fits or not np.isfinite([centre, spread]).all() or (spread < 0).any():
-        raise ValueError(
-            "posterior expected a finite mean and deviation for each dimension, but got others, of shapes "
-            f"{centre.shape} and {spread.shape}."
-        )
+    centre, spread = centres_and_spreads(means, deviations, "posterior")
     fallen = (np.abs(centre) < NEAR) & (np.abs(spread - 1) < NEAR)
     figure = Figure(figsize=(max(3.6, min(14.0, 0.3 * len(centre) + 1.4)), 3.6), layout="constrained")
     places = np.arange(len(centre))
