@@ -25,6 +25,12 @@ NAMES = {
     "per_class": ("per_class", "per_class_red"),
     "per_factor": ("regression_red", "regression_red_constant"),
     "swap": ("swap_accuracy", "swap_accuracy_ceiling", "swap_preservation", "swap_preservation_ceiling"),
+    "translation": (
+        "translation_accuracy",
+        "translation_accuracy_ceiling",
+        "translation_preservation",
+        "translation_preservation_ceiling",
+    ),
     "transfer_lpips": ("transfer_lpips", "transfer_lpips_unmoved"),
     "landmarks": ("landmarks", "landmarks_constant"),
     "sap": ("sap",),
