@@ -125,22 +125,20 @@ def fit(
     from untwine.data import load, origin
     from untwine.methods import find_method
 
-    kind, options = find_method(method), pairs(set, "--set")
+    kind, options, chosen = find_method(method), pairs(set, "--set"), pairs(data_set, "--data-set")
     options |= {key: value for key, value in {"seed": seed, "device": device}.items() if value is not None}
     check_known(options, kind().get_params(), f"the method {method!r}")
     made = kind.paper(data, **options) if preset == "paper" else kind(**options)
     made.check()
     check_out(out, resume, overwrite)
-    chosen = pairs(data_set, "--data-set")
     with distributed.launched():
         splits = load(data, **chosen)
         with set_aside(out if overwrite else None):
             made.fit(splits.train, out=out, resume=resume, every=every, origin=origin(data, chosen), progress=not quiet)
-        if distributed.rank() == 0:
-            if json:
-                print_json({"run": str(out), "method": made.name, "params": made.get_params(), "seconds": made.seconds_})
-            else:
-                print(f"{made.name} fitted in {made.seconds_:.1f} s: {out}  (next: untwine evaluate {out})")
+        if distributed.rank() == 0 and json:
+            print_json({"run": str(out), "method": made.name, "params": made.get_params(), "seconds": made.seconds_})
+        elif distributed.rank() == 0:
+            print(f"{made.name} fitted in {made.seconds_:.1f} s: {out}  (next: untwine evaluate {out})")
 
 
 @app.command

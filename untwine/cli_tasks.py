@@ -14,6 +14,8 @@ from untwine.cli_rows import IN_A_ROW, Array, check_few, in_rows, open_run, rows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from untwine.method import Method
+
 File = Annotated[Path | None, Parameter(help="A picture, a folder of pictures, or an .npz, .npy or .csv file of rows.")]
 Out = Annotated[
     Path,
@@ -175,23 +177,11 @@ def sample(
         given_too = [name for name, there in (("X", x), ("--rows", rows), ("--data", data)) if there is not None]
         if given_too or draw != "prior":
             raise ValueError(f"--drawn expected nothing given, but got {(given_too or ['--draw data'])[0]}; leave one out.")
-        rest = tasks.rest_of(method, part)
-        whole("--drawn", drawn, 1)
-        whole("--seed", seed, 0)
-        check_few(out, drawn, n + 1)
-        made = tasks.made(method, drawn, n, part, seed=seed)
-        titles = f"no {part} part", f"a drawn {rest} part with drawn {part} parts", ""
-        write_made(out, {}, "sampled", made, lambda: plots.strips(made[:, 1:], made[:, 0], titles=titles), plain)
-        words = f"{_size(made)}, drawn {rest} part by row, without a {part} part and with {n} drawn ones by column"
-        tell(out, "sample", part, made, words, [], json)
+        _sample_drawn(method, out, drawn, n, part, seed, plain, json)
         return
     test = cache(lambda: test_rows_of(method, run, data, data_set))
     if x is None and rows is None and data is None and draw == "prior":
-        check_few(out, -(-n // IN_A_ROW), IN_A_ROW)
-        whole("--seed", seed, 0)
-        made = method.sample(n, seed)
-        write_made(out, {}, "sampled", made, lambda: plots.strips(in_rows(made)), plain)
-        tell(out, "sample", "all", made, f"{_size(made)} with all parts from the prior", [], json)
+        _sample_all(method, out, n, seed, plain, json)
         return
     rest = tasks.rest_of(method, part)
     (given,), notes = rows_from((x,), method.shape_, test, rows, seed)
@@ -202,6 +192,34 @@ def sample(
     write_made(out, {"x": given}, "sampled", made, lambda: plots.strips(made, given, titles=titles), plain)
     origin = "from the prior (--draw data: near those of targets)" if draw == "prior" else "near those of targets"
     tell(out, "sample", part, made, f"{_size(made)}, {rest} part by row, new {part} parts by column {origin}", notes, json)
+
+
+def _sample_drawn(method: Method, out: Path, drawn: int, n: int, part: str, seed: int, plain: bool, json: bool) -> None:
+    """Draw the other parts, each without the part and with `n` new ones."""
+    from untwine import plots, tasks
+    from untwine.data.options import whole
+
+    rest = tasks.rest_of(method, part)
+    whole("--drawn", drawn, 1)
+    whole("--seed", seed, 0)
+    check_few(out, drawn, n + 1)
+    made = tasks.made(method, drawn, n, part, seed=seed)
+    titles = f"no {part} part", f"a drawn {rest} part with drawn {part} parts", ""
+    write_made(out, {}, "sampled", made, lambda: plots.strips(made[:, 1:], made[:, 0], titles=titles), plain)
+    words = f"{_size(made)}, drawn {rest} part by row, without a {part} part and with {n} drawn ones by column"
+    tell(out, "sample", part, made, words, [], json)
+
+
+def _sample_all(method: Method, out: Path, n: int, seed: int, plain: bool, json: bool) -> None:
+    """Draw all parts."""
+    from untwine import plots
+    from untwine.data.options import whole
+
+    check_few(out, -(-n // IN_A_ROW), IN_A_ROW)
+    whole("--seed", seed, 0)
+    made = method.sample(n, seed)
+    write_made(out, {}, "sampled", made, lambda: plots.strips(in_rows(made)), plain)
+    tell(out, "sample", "all", made, f"{_size(made)} with all parts from the prior", [], json)
 
 
 def interpolate(

@@ -1,18 +1,17 @@
 """The contract of every method: fit, encode, decode, transform, sample, save.
 
 A method is a dataclass: its constructor only stores, and its fields are its configuration. It is `Trained` (and defines
-`stages`) or `Solved` (and defines `solve`); besides it defines `blocks`, `build`, `codes` and `generate`. Everything else is
-written once, here.
+`stages`) or `Solved` (and defines `solve`), both in `untwine.kinds`; besides it defines `blocks`, `build`, `codes` and
+`generate`. Everything else is written once: here, and what scikit-learn asks for in `untwine.estimator`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import typing
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,13 +22,14 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from untwine import distributed, fields, files, run_folder
-from untwine.batches import Rows, units
+from untwine import distributed, fields, run_folder
+from untwine.batches import units
 from untwine.contrast import contrast_test
 from untwine.entry import Needs, as_samples, called, choose_device, own_modules, require
+from untwine.estimator import Estimator
 from untwine.latents import Latents
 from untwine.samples import Array, Samples, observations
-from untwine.training import CHECKPOINT, Row, Stage, TrainingError, train
+from untwine.training import CHECKPOINT, Row, TrainingError
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
 ROWS_AT_ONCE = 1024
@@ -40,7 +40,7 @@ class NotFittedError(ValueError, AttributeError):
 
 
 @dataclass(eq=False, kw_only=True)
-class Method(ABC):
+class Method(Estimator):
     """What all methods share; see each method for what it adds.
 
     Parameters
@@ -246,53 +246,6 @@ class Method(ABC):
         """Return the code of each block that means "nothing there"; 0 where a method names none."""
         return {}
 
-    # scikit-learn
-
-    def transform(self, x: Samples | ArrayLike) -> Array:
-        """Return all blocks side by side as one array, as scikit-learn wants it."""
-        return self.encode(x).array()
-
-    def fit_transform(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> Array:
-        """Fit, and return the codes of the same rows."""
-        return self.fit(x, y).transform(x)
-
-    def score(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> float:
-        """Return minus the mean squared error of reconstruction, so that higher is better."""
-        rows = x.x if isinstance(x, Samples) else observations(x)
-        truth = rows / np.float32(255) if rows.dtype == np.uint8 else rows
-        return -float(np.square(self.reconstruct(rows) - truth).mean())
-
-    def get_feature_names_out(self, input_features: object = None) -> Array:
-        """Name the columns of `transform`: the block and the dimension."""
-        return np.array([f"{name}{i}" for name, width in self.blocks.items() for i in range(width)], dtype=object)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the configuration by field."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change the configuration; takes effect at the next fit."""
-        for name, value in params.items():
-            if name not in self.get_params():
-                raise ValueError(f"{type(self).__name__} expected one of {', '.join(self.get_params())}, but got {name!r}.")
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        needs = self.needs != "nothing"
-        return Tags(
-            estimator_type="transformer",
-            target_tags=TargetTags(required=needs),
-            transformer_tags=TransformerTags(preserves_dtype=["float32"]),
-            input_tags=InputTags(two_d_array=True, sparse=False),
-            requires_fit=True,
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "nets_")
-
     # Run folders
 
     def save(self, folder: str | Path) -> None:
@@ -421,72 +374,6 @@ class Method(ABC):
             raise NotFittedError(
                 f"this {type(self).__name__} expected to be fitted first; call fit, or load it with load_method."
             )
-
-
-@dataclass(eq=False, kw_only=True)
-class Trained(Method):
-    """A method that is trained, stage by stage.
-
-    Parameters
-    ----------
-    epochs, batch, lr
-        How often training passes the data, rows in a step (of each group, where there are two), and the learning rate.
-    clip
-        The largest norm of a player's gradient; 0 never clips.
-    networks, width
-        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`,
-        `dcgan`, `dcgan_attention`; for class and content also `adain`, for StarGAN `residual`) and their width; None for the
-        usual one.
-    """
-
-    epochs: int = 50
-    batch: int = 64
-    lr: float = 1e-3
-    clip: float = 0.0
-    networks: str = "auto"
-    width: int | None = None
-
-    @abstractmethod
-    def stages(self) -> Iterator[Stage]:
-        """Yield the stages of training, one after the other."""
-
-    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
-        """Run the stages in the one loop."""
-        if self.batch % distributed.world():
-            raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
-        if kept.checkpoint is not None:
-            files.folder(kept.checkpoint.parent)  # before the hours of training, not after
-        identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
-        x, labelled = self._standard(torch.from_numpy(samples.x)), self.needs == "labels"
-        rows = Rows.of(samples, x, self._dtype, self.device_, labelled)
-        return train(
-            self.stages(),
-            self.nets_,
-            rows,
-            seed=self.seed,
-            clip=self.clip,
-            autocast=self.precision == "bfloat16",
-            checkpoint=kept.checkpoint,
-            every=kept.every,
-            resume=kept.resume,
-            identity=run_folder.seal(identity),
-            watch=kept.watch,
-            show=progress,
-        )
-
-
-@dataclass(eq=False, kw_only=True)
-class Solved(Method):
-    """A method with a closed form."""
-
-    @abstractmethod
-    def solve(self, samples: Samples) -> None:
-        """Write the solution into the networks."""
-
-    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
-        """Solve; there is no history."""
-        self.solve(samples)
-        return []
 
 
 class Kept(NamedTuple):

@@ -249,4 +249,4 @@ METRICS: Mapping[str, Callable[[Encoded], Iterator[Measured]]] = {
     "realism": _realism,
 }
 # Raised by one whenever the same codes would get another number, with a word in the metric's docstring and in the changelog.
-VERSIONS: Mapping[str, int] = {**dict.fromkeys(METRICS, 1), "reading": 2}
+VERSIONS: Mapping[str, int] = {**dict.fromkeys(METRICS, 1), "reading": 2, "swap": 2}

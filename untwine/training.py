@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import functools
 import math
-import signal
-import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -32,6 +30,7 @@ from torch import Tensor, nn
 from untwine import distributed, files, memory
 from untwine.batches import Batch, Rows
 from untwine.code_table import CodeTable, Mover
+from untwine.interrupts import interrupts
 from untwine.progress import bar
 from untwine.samples import Array
 
@@ -209,7 +208,7 @@ class _Loop:
             mover.load({key.removeprefix(start): value for key, value in stored.items() if key.startswith(start)})
         at, (_, steps) = self.at, self.rows.sizes(stage)
         total = stage.epochs * steps
-        with bar(stage.name, total, show) as advance, _interrupts(held=self.checkpoint is not None) as interrupted:
+        with bar(stage.name, total, show) as advance, interrupts(held=self.checkpoint is not None) as interrupted:
             for epoch in range(at.epoch, stage.epochs):
                 order = self.rows.order(stage, self.seed, epoch)
                 for step in range(at.step, steps):
@@ -366,20 +365,6 @@ class _Loop:
         self.at = Position(**notes["at"])
         self.at.history = [Row(*row) for row in self.at.history]
         return tensors
-
-
-@contextmanager
-def _interrupts(held: bool) -> Iterator[list[int]]:
-    """Hold back Ctrl-C until the step is done, where there is a checkpoint to write; yields what has come."""
-    came: list[int] = []
-    if not held or threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
-    try:
-        yield came
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def owners(stage: Stage, names: Mapping[int, str]) -> dict[str, list[nn.Parameter]]:

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from untwine import Samples
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.methods import METHODS
 
 NAMES = tuple(METHODS)

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from untwine import distributed
 from untwine.batches import Batch
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.terms import gaussian, total_correlation
 from untwine.training import Move, Player, Stage

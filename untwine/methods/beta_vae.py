@@ -16,7 +16,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from untwine.batches import Batch
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.terms import gaussian
 from untwine.training import Move, Player, Stage

@@ -18,7 +18,7 @@ from torch import Tensor
 from untwine import distributed
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.terms import gaussian
 

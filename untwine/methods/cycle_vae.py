@@ -33,7 +33,7 @@ from torch.nn import functional
 from untwine import distributed, likeness
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
 from untwine.networks.norm import statistics_kept
 from untwine.terms import gaussian

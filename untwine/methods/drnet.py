@@ -29,7 +29,7 @@ from torch.nn import functional
 from untwine import distributed, likeness
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
 from untwine.networks.mlp import layers
 from untwine.training import Move, Player, Stage

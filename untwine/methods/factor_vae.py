@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from untwine import distributed
 from untwine.batches import Batch
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.terms import density_ratio, gaussian

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.batches import Batch
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.methods.generative_game import BETAS, drawn, error, framed, only_ours, pictured
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept

@@ -44,7 +44,7 @@ from untwine import distributed, likeness
 from untwine.batches import Batch
 from untwine.code_table import CodeTable
 from untwine.entry import Needs
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
 from untwine.samples import Array
 from untwine.terms import gaussian

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from untwine import likeness
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
 from untwine.terms import gaussian, likelihood
 from untwine.terms.classes import product

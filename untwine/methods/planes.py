@@ -21,8 +21,8 @@ from torch import Tensor, nn
 
 from untwine.covariances import RANK, Comparison, compare
 from untwine.entry import Needs
+from untwine.kinds import Solved
 from untwine.latents import Latents
-from untwine.method import Solved
 from untwine.samples import Array, Samples
 
 

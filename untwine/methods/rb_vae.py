@@ -31,7 +31,7 @@ from torch import Tensor, nn
 
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.samples import Array
 from untwine.terms import gaussian

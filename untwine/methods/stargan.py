@@ -33,7 +33,8 @@ from torch.nn import functional
 
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import NotFittedError, Trained
+from untwine.kinds import Trained
+from untwine.method import NotFittedError
 from untwine.methods.generative_game import BETAS, framed, pictured
 from untwine.networks.norm import statistics_kept
 from untwine.networks.translator import critic, translator

@@ -42,7 +42,7 @@ from torch import Tensor, nn
 
 from untwine.batches import Batch
 from untwine.entry import Needs
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks import choose
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator

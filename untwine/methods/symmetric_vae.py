@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from untwine.batches import Batch
-from untwine.method import Trained
+from untwine.kinds import Trained
 from untwine.networks import choose
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator

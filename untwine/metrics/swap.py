@@ -50,10 +50,10 @@ def swap_accuracy(
     """Return the share of swapped rows that show the class of the row that gave the salient part.
 
     A small network (three convolutions on pictures of at most 32 x 32, an MLP on vectors; 400 steps of 64 rows, or 8 a class
-    where those are more; fixed seed) is trained on real rows and their labels, and then asked for the class of each swapped
-    row. In [0, 1], higher is better: 1 means that the swapped part always arrives; where donors are always of another class, 0
-    means that it never does. Hardly any method comes above `ceiling`, the judge's accuracy on the real rows `held_x`; where
-    those are not given, a random fifth of the real rows is kept from training for it.
+    where those are more (version 2; 400 in version 1); fixed seed) is trained on real rows and their labels, and then asked for
+    the class of each swapped row. In [0, 1], higher is better: 1 means that the swapped part always arrives; where donors are
+    always of another class, 0 means that it never does. Hardly any method comes above `ceiling`, the judge's accuracy on the
+    real rows `held_x`; where those are not given, a random fifth of the real rows is kept from training for it.
 
     Parameters
     ----------
