@@ -18,7 +18,7 @@ from untwine.latents import Latents
 from untwine.metrics import information_matrix, tsne
 from untwine.metrics.rows import target_rows, varied_rows
 from untwine.samples import Samples
-from untwine.traversal import traverse
+from untwine.traversal import crossed, traverse
 
 Array = NDArray[Any]
 
@@ -149,9 +149,7 @@ def _made(method: Fitted, neutral: Mapping[str, Array], seed: int) -> dict[str, 
         return {}
     chance = torch.Generator().manual_seed(seed)
     drawn = Latents({name: codes.numpy() for name, codes in method.prior(MADE, chance).items()}, neutral)
-    i, j = np.divmod(np.arange(MADE * MADE), MADE)
-    alone, joined = method.decode(drawn.remove("salient")), method.decode(drawn.take(i).swap(drawn.take(j), "salient"))
-    return {"made": np.concatenate([alone[:, None], joined.reshape(MADE, MADE, *alone.shape[1:])], axis=1)}
+    return {"made": crossed(method.decode, drawn, MADE, MADE, "salient")}
 
 
 def _planes(method: Fitted, samples: Samples, rows: Array, seed: int) -> dict[str, Array]:

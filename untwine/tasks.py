@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from untwine.latents import Latents
 from untwine.method import Method
 from untwine.samples import Array, Samples
-from untwine.traversal import SPAN, Traversal
+from untwine.traversal import SPAN, Traversal, crossed
 from untwine.traversal import traverse as walk_each
 
 Rows = Samples | ArrayLike
@@ -152,10 +152,7 @@ def made(method: Method, rows: int = 6, n: int = 6, part: str = "salient", *, se
     rest_of(method, part)
     codes = method.prior(max(rows, n), torch.Generator().manual_seed(seed))
     drawn = Latents({name: code.numpy() for name, code in codes.items()}, method.neutral())
-    i, j = np.divmod(np.arange(rows * n), n)
-    alone = method.decode(drawn.take(slice(rows)).remove(part))
-    joined = method.decode(drawn.take(i).swap(drawn.take(j), part))
-    return np.concatenate([alone[:, None], joined.reshape(rows, n, *alone.shape[1:])], axis=1)
+    return crossed(method.decode, drawn, rows, n, part)
 
 
 def interpolate(method: Method, a: Rows, b: Rows, part: str | None = "salient", steps: int = 8) -> Array:

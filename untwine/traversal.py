@@ -1,4 +1,4 @@
-"""Walk along one latent at a time, over the range that the data gives it, and see what is decoded."""
+"""What is decoded along one latent at a time, over the range that the data gives it, and from every pair of drawn parts."""
 
 from __future__ import annotations
 
@@ -66,3 +66,10 @@ def traverse(
     change = rows.reshape(len(rows), steps, -1).var(axis=1, dtype=np.float64).mean(axis=1)
     order = np.argsort(-change, kind="stable")[:most]
     return Traversal(rows[order], values[order], order, change[order])
+
+
+def crossed(decode: Callable[[Latents], Array], drawn: Latents, rows: int, n: int, part: str) -> Array:
+    """Return (rows, 1 + n, ...): each of the first drawn rests without the part, then with each of the first drawn parts."""
+    i, j = np.divmod(np.arange(rows * n), n)
+    alone, joined = decode(drawn.take(slice(rows)).remove(part)), decode(drawn.take(i).swap(drawn.take(j), part))
+    return np.concatenate([alone[:, None], joined.reshape(rows, n, *alone.shape[1:])], axis=1)
