@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-COUNTS = ("epochs", "batch", "width")  # at least 1, as are all that start with n_
-ABOVE_ZERO = ("lr", "scale")
+COUNTS = ("epochs", "batch", "width")  # at least 1, as are all that start with n_ and loop_
+ABOVE_ZERO = ("lr", "scale", "w_background", "w_target")
 
 
 def check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
@@ -23,7 +23,7 @@ def check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
             )
         if isinstance(value, str) or value is None:
             continue
-        if name.startswith("n_") or name in COUNTS:
+        if name.startswith(("n_", "loop_")) or name in COUNTS:
             if value < 1:
                 raise ValueError(f"{name} expected a whole number of at least 1, but got {value}.")
         elif name in ABOVE_ZERO:

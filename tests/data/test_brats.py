@@ -117,6 +117,38 @@ def test_nobody_is_in_both_parts(tmp_path):
     assert seen[0] != seen[1]
 
 
+def arrays_of(folder, **changes):
+    """Slices of four patients as arrays: half of every slice is brain; a third of the slices has a tumour."""
+    x = np.zeros((24, 16, 16), np.uint8)
+    x[:, :8] = 90
+    tumour = np.zeros(x.shape, bool)
+    tumour[::3, 2, :4] = True
+    (folder / "brats").mkdir(exist_ok=True)
+    np.savez(folder / "brats" / "brats.npz", **{"x": x, "tumour": tumour, "patient": np.repeat(np.arange(4), 6)} | changes)
+    return folder
+
+
+def test_a_tumour_pixel_by_pixel_gives_its_share_of_the_brain(tmp_path):
+    splits = load("brats", folder=arrays_of(tmp_path), size=8, every=1, least_tumour=0.0)
+    np.testing.assert_allclose(splits.train.target.factors[:, 0], 4 / 128)
+    assert len(splits.train.target) * 2 == len(splits.train.background)
+
+
+@pytest.mark.parametrize(
+    ("tumour", "sentence"),
+    [
+        (np.zeros((24, 16)), r"tumour for each slice \(n,\) or pixel \(n, H, W\), .* but got uint8 \(24, 16, 16\), \(24, 16\)"),
+        (np.zeros((24, 8, 8)), r"tumour for each slice .* but got uint8 \(24, 16, 16\), \(24, 8, 8\)"),
+        (np.full(24, np.nan), "expected finite numbers of at least 0 as tumour"),
+        (np.full(24, -1), "expected finite numbers of at least 0 as tumour"),
+        (np.full(24, "yes"), "expected finite numbers of at least 0 as tumour"),
+    ],
+)
+def test_a_tumour_of_another_shape_or_kind_gets_its_sentence(tmp_path, tumour, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        load("brats", folder=arrays_of(tmp_path, tumour=tumour), size=8)
+
+
 def test_all_visits_of_a_patient_are_in_the_same_part(tmp_path):
     for number in range(5):
         for visit in range(2):

@@ -14,15 +14,15 @@ SMALL = {"n_target": 20, "n_background": 12, "n_test": 10}
 
 
 def tiny():
-    """Objects of one colour each, which tells part and row; digits that tell theirs by the brightness of one stroke."""
+    """Objects of one colour each, which tells part and row; digits of one white stroke, by class longer, by part lower."""
     cifar, digits = {}, {}
-    for part, rows, mark in (("train", 50, 10), ("test", 15, 200)):
+    for part, rows, mark, height in (("train", 50, 10, 14), ("test", 15, 200, 9)):
         x = np.zeros((rows, 3, 32, 32), np.uint8)
         x[:, 0], x[:, 1], x[:, 2] = mark, np.arange(rows)[:, None, None], (3 * np.arange(rows))[:, None, None]
         cifar |= {f"x_{part}": x, f"y_{part}": (np.arange(rows) % 10).astype(np.uint8)}
-        d = np.zeros((40, 28, 28), np.uint8)
-        d[:, 14, 4:24] = 255
-        digits |= {f"x_{part}": d, f"y_{part}": (np.arange(40) * 7 % 10).astype(np.uint8)}
+        y, d = (np.arange(40) * 7 % 10).astype(np.uint8), np.zeros((40, 28, 28), np.uint8)
+        d[:, height] = 255 * (np.arange(28) <= 2 * y[:, None])
+        digits |= {f"x_{part}": d, f"y_{part}": y}
     return cifar, digits
 
 
@@ -81,13 +81,13 @@ def test_targets_are_objects_with_white_ink_and_backgrounds_other_objects(place)
     train, test = load("cifar_mnist", folder=place, **SMALL)
     assert len(train.target) == 20
     assert len(train.background) == 12
-    ink = np.zeros((32, 32), bool)
-    ink[16, 6:26] = True  # the digit in the middle of a frame of two pixels
-    for part, mark in ((train, 10), (test, 200)):
-        assert (part.target.x[:, :, ink] == 255).all()
+    for part, mark, height in ((train, 10, 14), (test, 200, 9)):
         rows = part.target.x[:, :, 0, 0]
         assert (rows[:, 0] == mark).all()
-        np.testing.assert_array_equal(part.target.x[:, :, ~ink], np.repeat(rows[:, :, None], (~ink).sum(), 2))
+        for x, colour, digit in zip(part.target.x, rows, part.target.labels, strict=True):
+            expected = np.broadcast_to(colour[:, None, None], (3, 32, 32)).copy()
+            expected[:, 2 + height, 2 : 3 + 2 * digit] = 255  # the digit of that class in the middle of a frame of two pixels
+            np.testing.assert_array_equal(x, expected)
         np.testing.assert_array_equal(part.target.factors[:, 0], rows[:, 1] % 10)
         assert (part.background.labels == -1).all()
     seen = {int(row) for row in train.target.x[:, 1, 0, 0]}

@@ -210,7 +210,10 @@ def test_no_player_moves_another_and_every_head_gets_its_gradient(name, networks
     heads = [
         key for key in owned["discriminator"] if key.startswith("discriminator.heads") and key.endswith(("weight", "original0"))
     ]
+    weights = dict(method.nets_.named_parameters())
+    before = {key: p.detach().clone() for key, p in weights.items()}
     for player, terms in method.step(batch(), 0):
+        assert all(torch.equal(p, before[key]) for key, p in weights.items())  # terms are computed, and nobody has moved
         mine = stage.players[player].parameters()
         grads = torch.autograd.grad(sum(terms.values()), mine, allow_unused=True)
         found = {names[id(p)]: grad for p, grad in zip(mine, grads, strict=True)}
@@ -218,12 +221,26 @@ def test_no_player_moves_another_and_every_head_gets_its_gradient(name, networks
         if player == "discriminator":
             assert heads
             assert all(found[key].abs().max() > 0 for key in heads)
-        others = [p for other, one in stage.players.items() if other != player for p in one.parameters()]
-        before = [p.detach().clone() for p in others]
         with torch.no_grad():
             for p, grad in zip(mine, grads, strict=True):
                 p.sub_(0.01 * grad)
-        assert all(torch.equal(p, old) for p, old in zip(others, before, strict=True))
+        before = {key: p.detach().clone() for key, p in weights.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_noise_goes_before_every_layer_of_discriminator_and_regulariser(name):
+    method, _, batch = started(name, pictures(target=ROWS, background=ROWS), w_cr=1.0, noise=0.3)
+    given = {"discriminator": [], "cr": []}
+    for key, found in given.items():
+        parts = [method.nets_[key].trunk, *method.nets_[key].heads.values()]
+        assert {part.deviation for part in parts} == {0.3}
+        for part in parts:
+            part.register_forward_pre_hook(lambda module, arguments, found=found: found.append(arguments[1]))
+    list(method.step(batch(), 0))
+    heads = len(method.nets_["discriminator"].heads)
+    assert len(given["discriminator"]) == 3 * (1 + heads)  # real rows once, made ones in two moves
+    assert len(given["cr"]) == 2 * (1 + 1)
+    assert all(callable(draw) for found in given.values() for draw in found)
 
 
 def test_after_its_move_nothing_leads_back_to_the_generator():
@@ -321,6 +338,16 @@ def test_running_statistics_of_the_generator_follow_its_own_moves_only(name):
     assert all(torch.equal(seen[1][key], later[key]) for later in seen[2:] for key in statistics)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_running_statistics_of_the_regulariser_follow_its_own_move_only(name):
+    method, _, batch = started(name, pictures(target=ROWS, background=ROWS), w_cr=1.0)
+    statistics = dict(method.nets_["cr"].named_buffers())
+    start = {key: value.clone() for key, value in statistics.items()}
+    assert statistics
+    for player, _ in method.step(batch(), 0):
+        assert all(torch.equal(value, start[key]) == (player != "cr") for key, value in statistics.items())
+
+
 def test_codes_come_without_noise_and_whatever_else_is_in_the_batch():
     data = pictures(target=ROWS, background=ROWS)
     method = small("double_infogan").fit(data)
@@ -342,6 +369,7 @@ def test_pictures_go_to_the_networks_from_minus_one_to_one_and_come_back():
     [
         ({"posterior": "cauchy"}, "posterior expected one of laplace, gaussian, but got 'cauchy'"),
         ({"loop_d": 0}, "loop_d expected a whole number of at least 1, but got 0"),
+        ({"loop_g": -1}, "loop_g expected a whole number of at least 1, but got -1"),
         ({"w_adv": 0.0}, "w_adv expected a number above 0"),
         (
             {"w_cr": 1.0, "n_salient": 1, "n_latent": 1},
@@ -354,7 +382,10 @@ def test_options_that_mean_nothing_get_their_sentence(name, options, sentence):
         small(name, **options).fit(vectors())
 
 
-def test_unknown_priors_and_own_networks_get_their_sentence():
+def test_unknown_priors_groups_without_weight_and_own_networks_get_their_sentence():
+    for group in ("w_target", "w_background"):
+        with pytest.raises(ValueError, match=f"{group} expected a number above 0, but got 0.0"):
+            METHODS["double_infogan"](**{group: 0.0}).fit(vectors())
     with pytest.raises(ValueError, match="prior_salient expected one of normal, uniform, but got 'student'"):
         METHODS["double_infogan"](prior_salient="student").fit(vectors())
     with pytest.raises(ValueError, match="InfoGAN expected no networks of your own, but got encoder"):
@@ -367,6 +398,9 @@ def test_the_papers_settings_are_those_of_table_6(data):
     assert (method.w_background, method.w_target, method.w_adv, method.w_class, method.w_image) == (0.5, 1.0, 0.5, 0.5, 1.0)
     assert (method.w_info_z, method.w_info_s, method.w_info_real, method.width) == (1.0, 1.0, 1.0, 64)
     assert (method.lr, method.loop_g) == {"dsprites_mnist": (5e-5, 2), "brats": (1e-4, 1)}.get(data, (2e-4, 1))
+    assert (method.loop_d, method.loop_cr, method.noise, method.posterior) == (1, 1, 0.2, "laplace")
+    assert (method.batch, method.networks) == ((32, "dcgan_attention") if data == "brats" else (128, "dcgan"))
+    assert method.w_cr == (1.0 if data == "dsprites_mnist" else 0.0)
     method.check()
 
 
@@ -384,13 +418,25 @@ def hostile(seed):
     return un.Samples(data.x * np.logspace(-4, 4, data.x.shape[1]) + 100.0, groups=data.groups)
 
 
+def bars(seed):
+    """Stripes that both groups have, at another place in each picture, and in the target a square at another one."""
+    x, groups = np.zeros((600, 1, 16, 16), np.float32), np.repeat([1, 0], 300)
+    places = np.random.default_rng(seed).integers(0, 13, (600, 3))
+    for row, group, (stripe, across, down) in zip(x, groups, places, strict=True):
+        row[0, :, stripe : stripe + 2] = 0.6
+        row[0, down : down + 4 * group, across : across + 4] = 1.0
+    return un.Samples(x, groups=groups)
+
+
 @pytest.mark.soak
-@pytest.mark.parametrize("kind", [toy, grass, hostile], ids=lambda kind: kind.__name__)
-def test_none_of_thirty_short_runs_diverges(kind):
-    for seed in range(10):
+@pytest.mark.parametrize(("w_cr", "runs"), [(0.0, 10), (1.0, 3)], ids=["without regulariser", "with it"])
+@pytest.mark.parametrize("kind", [toy, grass, hostile, bars], ids=lambda kind: kind.__name__)
+def test_none_of_fifty_short_runs_diverges(kind, w_cr, runs):
+    for seed in range(runs):
         data = kind(seed)
         # What is not finite would be a warning, and a warning is an error.
-        method = METHODS["double_infogan"](epochs=30, batch=32, width=64 if data.x.ndim == 2 else 8, seed=seed).fit(data)
+        options = {"epochs": 30, "batch": 32, "width": 64 if data.x.ndim == 2 else 8, "seed": seed, "w_cr": w_cr}
+        method = METHODS["double_infogan"](**options).fit(data)
         image = [row.value for row in method.history_ if row.term == "image" and row.player == "generator"]
         assert image[-1] < image[0], (seed, image)
         # What has blown up may come down again before the end: no epoch may have a term far above those of a game, about 1.

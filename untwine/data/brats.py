@@ -129,10 +129,14 @@ def _packed(path: Path, every: int) -> Iterator[tuple[str, Slices]]:
     if missing := [name for name in ARRAYS if name not in arrays]:
         raise ValueError(f"{path} expected the arrays {', '.join(ARRAYS)}, but lacks {', '.join(missing)}.")
     x, tumour, patient = (arrays[name] for name in ARRAYS)
-    if x.ndim != 3 or x.dtype != np.uint8 or len(tumour) != len(x) or patient.shape != (len(x),):
+    if x.ndim != 3 or x.dtype != np.uint8 or tumour.shape not in ((len(x),), x.shape) or patient.shape != (len(x),):
         raise ValueError(
-            f"{path} expected x (n, H, W) of uint8 with tumour and patient for each, but got {x.dtype} {x.shape}, "
-            f"{tumour.shape} and {patient.shape}."
+            f"{path} expected x (n, H, W) of uint8, tumour for each slice (n,) or pixel (n, H, W), and patient (n,), but got "
+            f"{x.dtype} {x.shape}, {tumour.shape} and {patient.shape}."
+        )
+    if tumour.dtype.kind not in "buif" or not (np.isfinite(tumour).all() and (tumour >= 0).all()):
+        raise ValueError(
+            f"{path} expected finite numbers of at least 0 as tumour, but some are not; write 0 where there is none."
         )
     for one in np.unique(patient):
         rows = np.flatnonzero(patient == one)

@@ -1,7 +1,6 @@
 r"""Double InfoGAN: Carton, Louiset and Gori, *Double InfoGAN for Contrastive Analysis*, 2024 (paper 003).
 
-$$\min_{G, Q, C, H} \max_D w_{adv} L_{adv} + w_{class} L_{class} + L_{info} + w_{image} L_{image} + w_{cr} L_{cr}
-    \quad \text{(Eqs. 3 and 14)}$$
+$$w_{adv} L_{adv} + w_{class} L_{class} + L_{info} + w_{image} L_{image} + w_{cr} L_{cr} \quad \text{(Eq. 14)}$$
 $$L_{adv} = w_b (-\log D(x) - \log (1 - D(G(z, 0)))) + w_t (-\log D(y) - \log (1 - D(G(z, s)))) \quad \text{(Eqs. 4 and 15)}$$
 $$L_{class} = w_b B(C(x), 0) + w_t B(C(y), 1) \text{ for C on real rows, for G on generated ones} \quad \text{(Eq. 5)}$$
 $$L_{info} = w_b (w_z |Q_z(G(z, 0)) - z| + w_s |Q_s(G(z, 0))|) + w_t (w_z |Q_z(G(z, s)) - z| + w_s |Q_s(G(z, s)) - s|)
@@ -12,13 +11,16 @@ $$L_{cr} = CE(H(G(z, s^1), G(z, s^2)), k), \quad s^1_k = s^2_k \quad \text{(Eq. 
 Letters: x background, y target; z common, s salient; G the generator; D, C, Q_z and Q_s the heads of one trunk, which together
 are the discriminator; H the contrastive regulariser; B the binary cross-entropy. Who moves: the generator on all but the last
 term of the info loss, the discriminator on all but the regulariser's, H on its own; so `info` and `image` go to two. The
-order is G, D, H. All terms are means over elements and over the rows of their group.
+order is G, D, H. Everyone makes its own terms small, L_adv as written being D's. All terms are means over elements and over the
+rows of their group.
 
 Deviations
+- Eq. 14 has D maximise L_adv, which Eqs. 4 and 15 write as the loss that it makes small.
 - The generator's adversarial loss is -log D of its rows: the text says non-saturating, Eq. 15 has the saturating form.
 - The class loss is weighted by w_b and w_t as all others are, as in the authors' code; Eq. 5 has no weights.
 - The discriminator sees the rows that the generator has just been judged by, not new ones; the first picture of a pair for H is
-  the target row that was generated anyway. Both groups pass a network together.
+  the target row that was generated anyway. With more than one loop, D and H see the same rows again. Both groups pass a
+  network together.
 - A uniform prior of s is on (0, 1] and of z on [-1, 1], as tried in the paper.
 - Encoding has neither noise nor the statistics of a batch; the authors' code never leaves the training mode.
 - Vectors are taken too, standardised, by fully connected networks without a hyperbolic tangent.
@@ -45,7 +47,8 @@ from untwine.terms import adversarial
 from untwine.terms.adversarial import no, weighted, yes
 from untwine.training import Move, Player, Stage
 
-# Tables 4 to 6. Weights are the defaults.
+# Tables 4 to 6. Weights are the defaults. The paper gives no widths of codes for dSprites-MNIST and BraTS, and no epochs for
+# BraTS: theirs are those of CelebA.
 _FACES = {"n_common": 64, "n_salient": 64, "epochs": 500, "batch": 128, "lr": 2e-4, "networks": "dcgan", "width": 64}
 
 
@@ -170,17 +173,17 @@ class DoubleInfoGAN(Trained):
         return Fakes(rows[: len(z)], z, s, rows[len(z) :], k)
 
     def _generator_terms(self, batch: Batch, x: Tensor, said: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:
-        with statistics_kept(self.nets_["discriminator"]):
+        with statistics_kept(*(net for name, net in self.nets_.items() if name != "generator")):
             seen = self._ask_made(batch, fakes.x)
-        terms = {
-            "adversarial": (self.w_adv, lambda: self._sum(batch, yes(seen["real"]))),
-            "class": (self.w_class, lambda: self._class(batch, seen["target"])),
-            "info_common": (self.w_info_z, lambda: self._sum(batch, error(seen["z"], fakes.z, self.posterior))),
-            "info_salient": (self.w_info_s, lambda: self._sum(batch, error(seen["s"], fakes.s, self.posterior))),
-            "image": (self.w_image, lambda: self._image(batch, x, said["z"].detach(), said["s"].detach())),
-            "cr": (self.w_cr, lambda: self._cr(batch, fakes.x, fakes.other, fakes.k)),
-        }
-        return weighted(terms)
+            terms = {
+                "adversarial": (self.w_adv, lambda: self._sum(batch, yes(seen["real"]))),
+                "class": (self.w_class, lambda: self._class(batch, seen["target"])),
+                "info_common": (self.w_info_z, lambda: self._sum(batch, error(seen["z"], fakes.z, self.posterior))),
+                "info_salient": (self.w_info_s, lambda: self._sum(batch, error(seen["s"], fakes.s, self.posterior))),
+                "image": (self.w_image, lambda: self._image(batch, x, said["z"].detach(), said["s"].detach())),
+                "cr": (self.w_cr, lambda: self._cr(batch, fakes.x, fakes.other, fakes.k)),
+            }
+            return weighted(terms)
 
     def _discriminator_terms(self, batch: Batch, x: Tensor, said: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:
         # The generator has moved, so its rows and what it makes of codes may not lead back to it.

@@ -23,8 +23,6 @@ def only_ours(method: Method, own: Mapping[str, nn.Module]) -> None:
         kinds = ERRORS if field == "posterior" else PRIORS if field.startswith("prior_") else ()
         if kinds and value not in kinds:
             raise ValueError(f"{field} expected one of {', '.join(kinds)}, but got {value!r}.")
-        if field.startswith("loop_") and value < 1:
-            raise ValueError(f"{field} expected a whole number of at least 1, but got {value}.")
     if not method.get_params()["w_adv"]:
         raise ValueError(
             "w_adv expected a number above 0, for without the game nothing tells the generator what rows look like."

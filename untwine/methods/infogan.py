@@ -110,11 +110,11 @@ class InfoGAN(Trained):
         unread = () if self.w_info else ("z",)
         for _ in range(self.loop_g):
             z, fake, other, k = self._fakes(batch)
-            with statistics_kept(D):
+            with statistics_kept(*(net for name, net in self.nets_.items() if name != "generator")):
                 seen = D(fake, batch.noise, unread)
-            terms = {"adversarial": self.w_adv * yes(seen["real"]).mean()}
-            terms |= {"info": self.w_info * error(seen["z"], z, self.posterior).mean()} if self.w_info else {}
-            terms |= {"cr": self.w_cr * self._cr(batch, fake, other, k)} if self.w_cr else {}
+                terms = {"adversarial": self.w_adv * yes(seen["real"]).mean()}
+                terms |= {"info": self.w_info * error(seen["z"], z, self.posterior).mean()} if self.w_info else {}
+                terms |= {"cr": self.w_cr * self._cr(batch, fake, other, k)} if self.w_cr else {}
             yield "generator", terms
         fake, other = fake.detach(), other.detach()
         for _ in range(self.loop_d):
