@@ -282,6 +282,19 @@ def test_traverse_between_given_ends(inside):
     assert out["values"][0].tolist() == [-1.5, 0, 1.5]
 
 
+def test_a_picture_of_many_latents_has_those_that_change_most(inside, capsys, monkeypatch):
+    monkeypatch.setattr("untwine.cli_traverse.SHOWN", 2)
+    run("traverse", "pictures", "--part", "common", "--steps", 3, "--out", "out.png", "--json")
+    said = json.loads(capsys.readouterr().out)
+    width = un.load_method("pictures").blocks["common"]
+    assert width > 2
+    assert said["shape"][:2] == [2, 3]
+    assert said["notes"] == [f"the 2 of {width} latents of common that change most are shown; --latents takes more."]
+    run("traverse", "pictures", "--part", "common", "--steps", 3, "--latents", width, "--out", "all.png", "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert (said["shape"][0], said["notes"]) == (width, [])
+
+
 def test_traverse_as_a_picture_and_on_vectors(inside, capsys):
     run("traverse", "pictures", "--latents", 1, "--out", "out.png", "--json")
     said = json.loads(capsys.readouterr().out)

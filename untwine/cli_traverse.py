@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROWS = 10_000  # of the data, behind the range of each latent
+SHOWN = 20  # latents in a picture, where nobody says how many
 
 
 def traverse(
@@ -50,7 +51,7 @@ def traverse(
     steps
         How many, both ends included.
     latents
-        How many latents to show, those that change most; all where not given.
+        How many latents to show, those that change most; where not given all, and in a .png 20 at most.
     ends
         The first and the last value of every latent, in place of its range in the data.
     seed
@@ -67,6 +68,9 @@ def traverse(
     test = cache(lambda: test_rows_of(method, run, data, data_set))
     (start,), notes = rows_from((x,), method.shape_, test, 1, seed)
     width = method.blocks[part]
+    if latents is None and out.suffix == ".png" and width > SHOWN:
+        latents, said = SHOWN, f"the {SHOWN} of {width} latents of {part} that change most are shown; --latents takes more."
+        notes = [*notes, said]
     check_few(out, width if latents is None else min(latents, width), steps)
     like = test().x[targets(test())[:ROWS]] if ends is None else None
     found = tasks.traverse(method, start, like, part, steps, latents, ends=ends)
