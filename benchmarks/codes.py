@@ -11,9 +11,9 @@ import torch
 
 from benchmarks.work import BATCH, pictures
 from untwine import LORD, Samples
-from untwine.batches import Batch
-from untwine.code_table import CodeTable, RowAdam
-from untwine.training import Move, Stage
+from untwine.training.batches import Batch
+from untwine.training.embedding_table import CodeTable, RowAdam
+from untwine.training.loop import Move, Stage
 
 CLASSES, WIDTH = 100, 128  # content codes as wide as the paper's
 RATE, BETAS = 1e-3, (0.9, 0.999)

@@ -16,7 +16,7 @@ from torch.nn import functional
 from untwine import DoubleInfoGAN, Samples
 from untwine.networks import NETWORKS
 from untwine.networks.critic import Critic, Generator
-from untwine.training import Stage
+from untwine.training.loop import Stage
 
 COMMON, SALIENT, WIDTH, NOISE = 32, 16, 16, 0.2
 RATE, BETAS = 2e-4, (0.5, 0.999)

@@ -13,7 +13,7 @@ from benchmarks.peer import clocked, quiet, wrapped
 from benchmarks.sides import RATE
 from benchmarks.work import BATCH, LATENT, Work
 from untwine import BetaTCVAE, FactorVAE
-from untwine.training import Stage
+from untwine.training.loop import Stage
 
 GAMMA, BETA = 10.0, 6.0
 DEEP, WIDE = 5, 1000  # pythae's discriminator; it has no option for another

@@ -14,7 +14,7 @@ from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.sides import bare, ours
 from benchmarks.work import BATCH, Work
-from untwine.code_table import CodeTable
+from untwine.training.embedding_table import CodeTable
 
 FEW = 2 * BATCH  # rows of a quick run
 

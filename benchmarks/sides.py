@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from benchmarks.work import BATCH, LATENT, Work
 from untwine import VAE
-from untwine.training import Stage
+from untwine.training.loop import Stage
 
 RATE = 1e-3
 

@@ -1,7 +1,18 @@
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent / "contract"))
+sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 torch.set_num_threads(1)  # the nets of the tests are too small to share out
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    from run_folders import Folder
+
+    from untwine.report import markup
+
+    monkeypatch.setattr(markup, "DOTS", 30)  # coarse images are quick to make
+    return Folder(tmp_path / "runs")

@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# A function that bears the name of its module must be bound after the module, or the module would take its place.
-from untwine.evaluate import Score, evaluate
-from untwine.report import report
-
 if TYPE_CHECKING:
-    from untwine import data, metrics, plots, tasks
-    from untwine.contrast import ContrastTest, contrast_test
+    from untwine import data, manipulate, metrics, plots
     from untwine.data import load
+    from untwine.evaluation.scoring import Score, evaluate
     from untwine.latents import Latents
+    from untwine.linear.contrast import ContrastTest, contrast_test
     from untwine.methods import (
         DIPVAE,
         LORD,
@@ -46,9 +43,10 @@ if TYPE_CHECKING:
         SymmetricVAE,
         load_method,
     )
+    from untwine.report.page import report
     from untwine.samples import Samples
     from untwine.study import Study
-    from untwine.training import TrainingError
+    from untwine.training.loop import TrainingError
 
 __all__ = [
     "DIPVAE",
@@ -86,19 +84,20 @@ __all__ = [
     "evaluate",
     "load",
     "load_method",
+    "manipulate",
     "metrics",
     "plots",
     "report",
-    "tasks",
 ]
 
 PLACES = {
-    "contrast": ("ContrastTest", "contrast_test"),
     "data": ("load",),
+    "evaluation.scoring": ("Score", "evaluate"),
     "latents": ("Latents",),
+    "linear.contrast": ("ContrastTest", "contrast_test"),
     "samples": ("Samples",),
     "study": ("Study",),
-    "training": ("TrainingError",),
+    "training.loop": ("TrainingError",),
 }  # all else is in `methods`
 
 
@@ -106,17 +105,19 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'untwine' has no attribute {name!r}")
     import untwine.data
+    import untwine.evaluation.scoring
+    import untwine.manipulate
     import untwine.methods
     import untwine.metrics
     import untwine.plots
-    import untwine.study
-    import untwine.tasks  # noqa: F401
+    import untwine.report
+    import untwine.study  # noqa: F401
 
     if name in globals():  # a module, which its import has bound
         return globals()[name]
     place = next((place for place, names in PLACES.items() if name in names), "methods")
-    globals()[name] = found = getattr(sys.modules[f"untwine.{place}"], name)
-    return found
+    globals()[name] = result = getattr(sys.modules[f"untwine.{place}"], name)
+    return result
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,5 @@
 """`python -m untwine`, which is what torchrun starts."""
 
-from untwine.cli import main
+from untwine.cli.app import main
 
 main()

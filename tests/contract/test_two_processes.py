@@ -8,8 +8,8 @@ import torch
 from small import DATA, NAMES, TRAINED, small
 from torch import multiprocessing
 
-from untwine import distributed
 from untwine.networks.norm import BatchNorm
+from untwine.training import distributed
 
 NETS = (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
 CASES = [(name, *nets) for name in TRAINED for nets in NETS] + [(name, *NETS[0]) for name in NAMES if name not in TRAINED]

@@ -1,6 +1,6 @@
 import numpy as np
 
-from untwine.data.blending import blend, blend_threshold, overlay, to_bytes, to_unit
+from untwine.data.images.blending import blend, blend_threshold, overlay, to_bytes, to_unit
 
 Y = np.array([[[[0.2, 0.4], [0.3, 1.0]], [[0.31, 0.0], [0.8, 0.6]]]])
 T = np.array([[[1.0, 0.0], [0.5, 1.0]]])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from untwine.data import load
-from untwine.data.brats import slices
-from untwine.data.nifti import read_nifti
+from untwine.data.readers.nifti import read_nifti
+from untwine.data.sets.brats import slices
 
 CODES = {"u1": 2, "i2": 4, "f4": 16, "f8": 64, "u2": 512}
 

@@ -3,11 +3,11 @@ import inspect
 import numpy as np
 import pytest
 
-from untwine.data import Splits, catalogue, load
+from untwine.data import Splits, data_sets, load
 
 
 def test_every_data_set_says_what_it_is_and_takes_keyword_options_with_a_seed():
-    for name, function in catalogue().items():
+    for name, function in data_sets().items():
         assert function.__name__ == name
         parameters = inspect.signature(function).parameters
         assert parameters["seed"].default == 0

@@ -4,7 +4,7 @@ from celeba_made import make_folder, make_packed
 from test_celeba import rows_of
 
 from untwine.data import load
-from untwine.evaluate import evaluate
+from untwine.evaluation.scoring import evaluate
 from untwine.latents import Latents
 
 N = 60

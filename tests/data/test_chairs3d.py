@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import untwine.data.chairs3d as module
+import untwine.data.sets.chairs3d as module
 from untwine.data import grid, load
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* models of 3D Chairs, not the 809 of the papers")

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from untwine.data import cifar10, load, mnist
-from untwine.data.cifar_mnist import balanced
+from untwine.data import load
+from untwine.data.readers import cifar10, mnist
+from untwine.data.sets.cifar_mnist import balanced
 
 SMALL = {"n_target": 20, "n_background": 12, "n_test": 10}
 

@@ -3,8 +3,9 @@ import hashlib
 import numpy as np
 import pytest
 
-import untwine.data.digit_style as module
-from untwine.data import load, mnist
+import untwine.data.sets.digit_style as module
+from untwine.data import load
+from untwine.data.readers import mnist
 
 STYLE = slice(10, 15)
 

@@ -4,11 +4,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-import untwine.data.dsprites as module
-from untwine.cli import fit
+import untwine.data.sets.dsprites as module
+from untwine.cli.app import fit
 from untwine.data import grid, load, origin
-from untwine.data.mnist import data_folder
-from untwine.data.sprites import draw_sprites
+from untwine.data.images.sprites import draw_sprites
+from untwine.data.location import data_folder
 
 SMALL = {"n_train": 30, "n_test": 10}
 
@@ -139,7 +139,7 @@ def test_a_thousand_redrawn_pictures_of_the_whole_grid_do_not_need_memory_for_al
 def test_the_public_file_is_in_memory_as_bits_and_only_once(tmp_path, monkeypatch):
     values = (np.arange(3.0), *(np.linspace(0, 1, 10) for _ in range(4)))
     monkeypatch.setattr(module, "factor_values", lambda: values)
-    monkeypatch.setattr("untwine.data.stored_rows.BYTES_AT_ONCE", 1 << 20)
+    monkeypatch.setattr("untwine.data.readers.stored_rows.BYTES_AT_ONCE", 1 << 20)
     imgs = np.zeros((30_000, 64, 64), np.uint8)
     imgs[np.arange(30_000), np.arange(30_000) % 64, np.arange(30_000) // 64 % 64] = 1
     (tmp_path / "dsprites").mkdir()

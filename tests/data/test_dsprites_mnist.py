@@ -5,8 +5,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from untwine.data import load, mnist
-from untwine.data.sprites import draw_sprites
+from untwine.data import load
+from untwine.data.images.sprites import draw_sprites
+from untwine.data.readers import mnist
 
 SMALL = {"n_target": 30, "n_background": 20, "n_test": 10}
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from untwine.data import catalogue, grid
+from untwine.data import data_sets, grid
 from untwine.data.factor_grid import FactorGrid, averaged, divisor
 
 
@@ -82,7 +82,7 @@ def test_averaging_is_the_mean_of_squares():
 
 def test_grids_have_the_names_of_their_data_sets():
     for name in ("cars3d", "chairs3d", "dsprites", "dsprites_redrawn", "mpi3d", "shapes3d", "smallnorb"):
-        assert name in catalogue()
+        assert name in data_sets()
     with pytest.raises(ValueError, match=r"grid expected the name of a data set with all combinations.*did you mean dsprites"):
         grid("dsprite")
     with pytest.raises(ValueError, match="dsprites_redrawn has no option 'folder'; it takes size=64"):

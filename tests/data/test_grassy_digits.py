@@ -5,9 +5,9 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_predict, cross_val_score
 
 from untwine.data import load
-from untwine.data.blending import to_bytes
-from untwine.data.drawn_grass import colour, draw_textures
-from untwine.data.grassy_digits import enlarge, originals, split_digits
+from untwine.data.images.blending import to_bytes
+from untwine.data.images.drawn_grass import colour, draw_textures
+from untwine.data.sets.grassy_digits import enlarge, originals, split_digits
 
 
 @pytest.fixture(scope="module")

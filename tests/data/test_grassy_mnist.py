@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from untwine.data import load, mnist
-from untwine.data.blending import blend, blend_threshold, to_bytes, to_unit
-from untwine.data.photographs import brightness_and_greenness
+from untwine.data import load
+from untwine.data.images.blending import blend, blend_threshold, to_bytes, to_unit
+from untwine.data.images.photographs import brightness_and_greenness
+from untwine.data.location import data_folder
+from untwine.data.readers import mnist
 
 SMALL = {"n_per_class": 6, "n_background": 20, "n_test": 16}
 
@@ -109,7 +111,7 @@ def test_the_environment_names_the_folder(folder, monkeypatch):
     )
     monkeypatch.delenv("UNTWINE_DATA")
     monkeypatch.setenv("HOME", str(folder / "nobody"))
-    assert mnist.data_folder(None) == folder / "nobody" / ".cache" / "untwine"
+    assert data_folder(None) == folder / "nobody" / ".cache" / "untwine"
 
 
 @pytest.mark.parametrize(("name", "packed"), [("{}", False), ("{}", True), ("dotted", False), ("dotted", True)])

@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from untwine.data import mnist
+from untwine.data.readers import mnist
 
 
 def test_idx_files_round_trip(tmp_path):

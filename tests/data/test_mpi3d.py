@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-import untwine.data.mpi3d as module
+import untwine.data.sets.mpi3d as module
 from untwine.data import grid, load
 
 SIZES = {288: (2, 3, 2, 2, 3, 2, 2)}

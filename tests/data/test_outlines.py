@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from untwine.data.outlines import dilate, outlines, restyle, shrink
+from untwine.data.images.outlines import dilate, outlines, restyle, shrink
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import numpy as np
 from PIL import Image
 
-from untwine.data.photographs import brightness_and_greenness, crop_squares, read_photographs
+from untwine.data.images.photographs import brightness_and_greenness, crop_squares, read_photographs
 
 
 def test_crops_are_squares_of_64_to_160_pixels(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from untwine.data import for_choosing, grid, load
-from untwine.data.posed_digits import Poser, posed_digits
+from untwine.data.sets.posed_digits import Poser, posed_digits
 
 
 def centre(x):

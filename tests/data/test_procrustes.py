@@ -3,7 +3,7 @@ import pytest
 from PIL import Image
 from scipy.spatial import procrustes
 
-from untwine.data.procrustes import frame, mean_shape, similarity, warp
+from untwine.data.images.procrustes import frame, mean_shape, similarity, warp
 
 
 def shapes(n, noise=0.0, seed=0):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from untwine.data import grid, load
-from untwine.data.smallnorb import PARTS, read_matrix
+from untwine.data.sets.smallnorb import PARTS, read_matrix
 
 INSTANCES = {"training": (4, 6), "testing": (0, 1)}
 

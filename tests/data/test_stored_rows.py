@@ -3,8 +3,8 @@ import sys
 import numpy as np
 import pytest
 
-from untwine.data import stored_rows as module
-from untwine.data.stored_rows import blocks, small_array, stored_rows
+from untwine.data.readers import stored_rows as module
+from untwine.data.readers.stored_rows import blocks, small_array, stored_rows
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import torch
 from small import TRAINED, small, vectors
 from torch import nn
 
-from untwine.batches import Rows
 from untwine.methods import METHODS
+from untwine.training.batches import Rows
 
 
 class Game(NamedTuple):

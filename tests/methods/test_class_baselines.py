@@ -6,8 +6,8 @@ import torch
 from torch.nn import functional
 
 import untwine as un
-from untwine.batches import Batch
 from untwine.samples import Samples
+from untwine.training.batches import Batch
 
 TINY = {"n_class": 3, "n_content": 2, "epochs": 1, "batch": 12, "width": 8, "precision": "float64"}
 SEED = (1, 2, 3)

@@ -8,9 +8,9 @@ from small import small, vectors
 from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
-from untwine.batches import Rows
 from untwine.methods import METHODS
 from untwine.networks.autoencoder import HASTE
+from untwine.training.batches import Rows
 
 N = 6
 WEIGHTS = {"beta_common": 3.0, "beta_salient": 0.5}

@@ -10,9 +10,9 @@ from torch import nn
 from torch.nn import functional
 
 import untwine as un
-from untwine.batches import Rows
 from untwine.methods import METHODS
-from untwine.methods.generative_game import framed, pictured
+from untwine.methods.shared.generative_game import framed, pictured
+from untwine.training.batches import Rows
 
 ROWS = 16
 NAMES = ("double_infogan", "infogan")

@@ -10,11 +10,11 @@ from small import pictures, vectors
 
 import untwine as un
 from untwine import Samples
-from untwine.covariances import Comparison, _by_columns, _by_rows
+from untwine.linear.covariances import Comparison, _by_columns, _by_rows
 from untwine.methods.contrastive_pca import ALPHAS, affinity, representatives
 from untwine.methods.generalised_contrastive_pca import contrasts
-from untwine.methods.planes import leading
 from untwine.methods.probabilistic_contrastive_pca import maximum_likelihood
+from untwine.methods.shared.planes import leading
 from untwine.metrics import canonical_correlation
 
 GOLDEN = Path(__file__).parents[1] / "golden"

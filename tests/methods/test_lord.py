@@ -5,10 +5,10 @@ import pytest
 import torch
 
 import untwine as un
-from untwine.batches import Batch
 from untwine.data import Splits
-from untwine.method import NotFittedError
+from untwine.method.contract import NotFittedError
 from untwine.samples import Samples
+from untwine.training.batches import Batch
 
 TINY = {"n_class": 4, "n_content": 3, "epochs": 2, "epochs_encoders": 2, "batch": 16, "width": 8, "seed": 0}
 

@@ -6,8 +6,8 @@ import torch
 from small import small, vectors
 
 import untwine as un
-from untwine.batches import Rows
-from untwine.diagnosis import code_record
+from untwine.evaluation.diagnostics import code_record
+from untwine.training.batches import Rows
 
 STEPS, BATCH = 1000, 64
 

@@ -6,9 +6,9 @@ from small import pictures, small, vectors
 from torch.distributions import Laplace, Normal, kl_divergence
 from torch.nn import functional
 
-from untwine.batches import Rows, units
+from untwine.losses import adversarial
 from untwine.networks.autoencoder import HASTE
-from untwine.terms import adversarial
+from untwine.training.batches import Rows, units
 
 N = 16
 CASES = ("vectors", "pictures")

@@ -7,9 +7,9 @@ from small import pictures, small, vectors
 from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
-from untwine.batches import Rows
+from untwine.losses import adversarial
 from untwine.networks.karras import KarrasDecoder, KarrasEncoder
-from untwine.terms import adversarial
+from untwine.training.batches import Rows
 
 NAMES = ("rb_vae", "symmetric_rb_vae")
 AUTOENCODER = ("encoder", "decoder")

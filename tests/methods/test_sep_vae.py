@@ -7,9 +7,9 @@ import torch
 from small import small, vectors
 from torch.distributions import Normal, kl_divergence
 
-from untwine.batches import Rows
 from untwine.methods.sep_vae import narrowed, pairs
 from untwine.networks.autoencoder import Code
+from untwine.training.batches import Rows
 
 
 def started(**changes):

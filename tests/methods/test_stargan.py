@@ -8,10 +8,10 @@ import torch
 from torch.nn import functional
 
 import untwine as un
-from untwine.batches import Batch, Rows
+from untwine.losses.adversarial import gradient_penalty
 from untwine.networks.translator import critic, translator
 from untwine.samples import Samples
-from untwine.terms.adversarial import gradient_penalty
+from untwine.training.batches import Batch, Rows
 
 TINY = {"epochs": 1, "batch": 12, "width": 8, "precision": "float64"}
 SEED = (1, 2, 3)

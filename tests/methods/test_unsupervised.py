@@ -10,9 +10,9 @@ from torch import nn
 
 import untwine as un
 from untwine import Samples
-from untwine.batches import Rows
+from untwine.losses import covariance, gaussian, total_correlation
 from untwine.methods import METHODS
-from untwine.terms import covariance, gaussian, total_correlation
+from untwine.training.batches import Rows
 
 SMALL_NETS = {"width": 4, "epochs": 1, "batch": 12, "width_discriminator": 8}
 NAMES = ("dip_vae", "factor_vae", "beta_tcvae", "symmetric_vae")

@@ -7,9 +7,9 @@ import torch
 from small import small, vectors
 from torch.nn import functional
 
-from untwine.batches import Rows
-from untwine.terms import gaussian
-from untwine.training import train
+from untwine.losses import gaussian
+from untwine.training.batches import Rows
+from untwine.training.loop import train
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-12}
 

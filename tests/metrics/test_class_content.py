@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from untwine.evaluate import evaluate
+from untwine.evaluation.scoring import evaluate
 from untwine.latents import Latents
 from untwine.metrics.class_content import content_combinations, landmark_pairs, reading, transfer_errors, transfer_pairs
 from untwine.samples import Samples

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from untwine.evaluate import evaluate
+from untwine.evaluation.scoring import evaluate
 from untwine.latents import Latents
 from untwine.metrics import landmarks
 from untwine.metrics.held_out import random_folds

@@ -8,8 +8,8 @@ from torch import nn
 from torch.distributions import Laplace, Normal
 from torch.nn import functional
 
+from untwine.losses.gaussian import BOUND
 from untwine.networks.autoencoder import Autoencoder
-from untwine.terms.gaussian import BOUND
 
 
 def made(shape=(5,), likelihood="auto", own=None, **changes):

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from untwine.data.mnist import data_folder
-from untwine.likeness import lpips
-from untwine.networks.perceptual import KNOWN, LPIPS, Perceptual, seen
-from untwine.networks.vgg16 import VGG16
-from untwine.weights import find_weights
+from untwine.data.location import data_folder
+from untwine.networks.pretrained.lpips import lpips
+from untwine.networks.pretrained.perceptual import KNOWN, LPIPS, Perceptual, seen
+from untwine.networks.pretrained.vgg16 import VGG16
+from untwine.networks.pretrained.weights import find_weights
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "lpips_squeeze.npz"
 

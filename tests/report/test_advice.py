@@ -11,14 +11,14 @@ from run_folders import ABOUT, codes, contrast, score
 from run_folders import scores as good
 
 import untwine as un
-from untwine.diagnosis import diagnose
-from untwine.evaluate import evaluate, write_scores
+from untwine.evaluation.diagnostics import diagnose
+from untwine.evaluation.scoring import evaluate, write_scores
 from untwine.methods import METHODS
 from untwine.report.advice import advice, findings
 from untwine.report.page import page
-from untwine.report.runs import read_runs
 from untwine.report.verdict import EMPTY, verdict
 from untwine.report.verdict import SILENT as EMPTY_COMMON
+from untwine.runs.reading import read_runs
 
 PRINCIPLED = {"n_common": 4, "n_salient": 2, "beta_common": 1.0, "beta_salient": 0.2, "lambda_s": 2.5, "lambda_z": 25.0}
 PRINCIPLED |= {"likelihood": "auto", "scale": 0.32, "epochs": 50}

@@ -8,10 +8,10 @@ import re
 import pytest
 from run_folders import ABOUT, ONE_BLOCK, contrast, gallery
 
-from untwine.report.contrast import contrast as section
-from untwine.report.contrast import sentences
 from untwine.report.page import page
-from untwine.report.runs import read_runs
+from untwine.report.sections.contrast import contrast as section
+from untwine.report.sections.contrast import sentences
+from untwine.runs.reading import read_runs
 
 VECTORS = {**ABOUT, "shape": [20]}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from fitted_made import ClassHalves, Columns, Halves, classes_in_contents, pictures, vectors
 
-from untwine.evaluate import evaluate
-from untwine.named_metrics import METRICS
+from untwine.evaluation.named_metrics import METRICS
+from untwine.evaluation.scoring import evaluate
 from untwine.report.meanings import FAMILIES, MEANINGS, meaning
 
 # The scores that each metric can make; "red" stands for a class, a factor or an attribute.

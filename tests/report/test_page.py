@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 from run_folders import ABOUT, ONE_BLOCK, TERMS, gallery, score, scores
 
-from untwine.report import report
+from untwine.report.page import report
 
 VOID = {"img", "meta", "br"}
 FIRST = ["Is there anything salient?", "Did the parts come apart?"]

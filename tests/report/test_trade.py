@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from untwine.report import trade
-from untwine.report.runs import Run
+from untwine.report.sections import trade
+from untwine.runs.reading import Run
 
 
 def run(method, sap, error, **params):

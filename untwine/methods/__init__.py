@@ -9,8 +9,8 @@ from pathlib import Path
 
 from torch import nn
 
-from untwine.entry import own_modules
-from untwine.method import Method
+from untwine.method.contract import Method
+from untwine.method.inputs import own_modules
 from untwine.methods.beta_tcvae import BetaTCVAE
 from untwine.methods.beta_vae import BetaVAE
 from untwine.methods.contrastive_pca import ContrastivePCA
@@ -35,7 +35,7 @@ from untwine.methods.stargan import StarGAN
 from untwine.methods.symmetric_rb_vae import SymmetricRbVAE
 from untwine.methods.symmetric_vae import SymmetricVAE
 from untwine.methods.vae import VAE
-from untwine.run_folder import read_card
+from untwine.runs.saving import read_card
 
 __all__ = [
     "DIPVAE",

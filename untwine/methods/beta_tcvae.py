@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from untwine import distributed
-from untwine.batches import Batch
-from untwine.kinds import Trained
+from untwine.losses import gaussian, total_correlation
+from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
-from untwine.terms import gaussian, total_correlation
-from untwine.training import Move, Player, Stage
+from untwine.training import distributed
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 SHAPES = {
     "beta": 6.0,

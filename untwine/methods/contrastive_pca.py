@@ -22,8 +22,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from untwine.covariances import Comparison
-from untwine.methods.planes import Plane, TwoPlanes, leading, root
+from untwine.linear.covariances import Comparison
+from untwine.methods.shared.planes import Plane, TwoPlanes, leading, root
 from untwine.samples import Array
 
 ALPHAS = (0.0, *np.logspace(-1, 3, 40).tolist())

@@ -24,13 +24,13 @@ from typing import Any, ClassVar
 
 from torch import nn
 
-from untwine import distributed
-from untwine.batches import Batch
-from untwine.methods.contrastive_bound import PAPER_000, TwoParts, bound, by_group, infer
+from untwine.losses import density_ratio
+from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
-from untwine.terms import density_ratio
-from untwine.training import Move, Player, Stage
+from untwine.training import distributed
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)

@@ -30,14 +30,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import distributed, likeness
-from untwine.batches import Batch
-from untwine.entry import Needs
-from untwine.kinds import Trained
+from untwine.losses import gaussian
+from untwine.method.inputs import Needs
+from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
 from untwine.networks.norm import statistics_kept
-from untwine.terms import gaussian
-from untwine.training import Move, Player, Stage
+from untwine.networks.pretrained import lpips
+from untwine.training import distributed
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -71,14 +72,14 @@ class CycleVAE(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and both encoders, that of content with log-variances."""
         refuse_unknown(own)
-        likeness.check_loss(self.loss, shape)
+        lpips.check_loss(self.loss, shape)
         widths = {"class": self.n_class, "content": 2 * self.n_content}
         encoders = {f"{part}_encoder": encoder(part, width, self, shape, own) for part, width in widths.items()}
         return nn.ModuleDict({"generator": generator(self, shape, own), **encoders})
 
     def stages(self) -> Iterator[Stage]:
         """Go both cycles in every step, on pairs of one class."""
-        likeness.open_loss(self.loss)
+        lpips.open_loss(self.loss)
         encoders = [self.nets_["class_encoder"], self.nets_["content_encoder"]]
         players = {"generator": Player(self.nets_["generator"], self.lr), "encoders": Player(encoders, self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes")
@@ -89,7 +90,7 @@ class CycleVAE(Trained):
         s, (mu, logvar) = nets["class_encoder"](x).to(x.dtype), self._content(x)
         first, second = batch.split(s)
         decoded = nets["generator"](torch.cat([second, first]), gaussian.sample(mu, logvar, batch.noise(self.n_content)))
-        terms = {"reconstruction": self.w_reconstruction * likeness.mean(self.loss, decoded, x)}
+        terms = {"reconstruction": self.w_reconstruction * lpips.mean(self.loss, decoded, x)}
         if self.w_kl:
             terms["kl"] = self.w_kl * gaussian.kl(mu, logvar) / math.prod(x.shape[1:])
         yield ("generator", "encoders"), terms

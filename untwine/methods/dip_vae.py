@@ -27,12 +27,12 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from untwine import distributed
-from untwine.batches import Batch
-from untwine.kinds import Trained
+from untwine.losses import covariance, gaussian
+from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
-from untwine.terms import covariance, gaussian
-from untwine.training import Move, Player, Stage
+from untwine.training import distributed
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 VARIANTS = ("i", "ii")
 SHAPES = {  # the row of table 1 with the highest SAP; its other II has 5 for 500, I has lambda_od=10, lambda_d=100

@@ -37,15 +37,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.batches import Batch
-from untwine.entry import Needs
-from untwine.kinds import Trained
-from untwine.methods.generative_game import BETAS, drawn, error, framed, only_ours, pictured
+from untwine.losses import adversarial
+from untwine.losses.adversarial import no, weighted, yes
+from untwine.method.inputs import Needs
+from untwine.method.kinds import Trained
+from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, only_ours, pictured
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept
-from untwine.terms import adversarial
-from untwine.terms.adversarial import no, weighted, yes
-from untwine.training import Move, Player, Stage
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 # Tables 4 to 6. Weights are the defaults. The paper gives no widths of codes for dSprites-MNIST and BraTS, and no epochs for
 # BraTS: theirs are those of CelebA.

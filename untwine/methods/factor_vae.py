@@ -24,14 +24,14 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from untwine import distributed
-from untwine.batches import Batch
-from untwine.kinds import Trained
+from untwine.losses import density_ratio, gaussian
+from untwine.losses.total_correlation import log_ratio, permuted
+from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
-from untwine.terms import density_ratio, gaussian
-from untwine.terms.total_correlation import log_ratio, permuted
-from untwine.training import Move, Player, Stage
+from untwine.training import distributed
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 BETAS = (0.5, 0.9)  # of the discriminator's Adam, as in the paper
 SHAPES = {

@@ -20,8 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from untwine.covariances import Comparison
-from untwine.methods.planes import Plane, TwoPlanes
+from untwine.linear.covariances import Comparison
+from untwine.methods.shared.planes import Plane, TwoPlanes
 from untwine.samples import Array
 
 TIE = 1e-6

@@ -27,14 +27,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.batches import Batch
-from untwine.kinds import Trained
-from untwine.methods.generative_game import BETAS, drawn, error, framed, only_ours, pictured
+from untwine.losses import adversarial
+from untwine.losses.adversarial import no, yes
+from untwine.method.kinds import Trained
+from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, only_ours, pictured
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept
-from untwine.terms import adversarial
-from untwine.terms.adversarial import no, yes
-from untwine.training import Move, Player, Stage
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 _SPRITES = {"n_latent": 5, "nuisance": 5, "prior_latent": "uniform", "w_cr": 1.0, "epochs": 28, "batch": 64}
 _SPRITES |= {"networks": "dcgan", "width": 64}

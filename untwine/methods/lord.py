@@ -40,16 +40,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import distributed, likeness
-from untwine.batches import Batch
-from untwine.code_table import CodeTable
-from untwine.entry import Needs
-from untwine.kinds import Trained
+from untwine.losses import gaussian
+from untwine.losses.classes import class_means
+from untwine.method.inputs import Needs
+from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
+from untwine.networks.pretrained import lpips
 from untwine.samples import Array
-from untwine.terms import gaussian
-from untwine.terms.classes import class_means
-from untwine.training import Move, Player, Stage, cosine
+from untwine.training import distributed
+from untwine.training.batches import Batch
+from untwine.training.embedding_table import CodeTable
+from untwine.training.loop import Move, Player, Stage, cosine
 
 INFERENCES = ("latent", "semi", "amortised")
 REGULARISATIONS = ("noise", "kl", "none")
@@ -132,7 +133,7 @@ class LORD(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, and the tables of codes and the encoders that the variant has."""
         refuse_unknown(own)
-        likeness.check_loss(self.loss, shape)
+        lpips.check_loss(self.loss, shape)
         wide = 2 * self.n_content if self.regularisation == "kl" else self.n_content  # with their log-variances
         nets = nn.ModuleDict({"generator": generator(self, shape, own)})
         if self.inference != "amortised":
@@ -147,7 +148,7 @@ class LORD(Trained):
 
     def stages(self) -> Iterator[Stage]:
         """Learn codes and generator, then the encoders with the generator."""
-        likeness.open_loss(self.loss)
+        lpips.open_loss(self.loss)
         nets, encoders = self.nets_, []
         players = {"generator": Player(nets["generator"], self.lr)}
         if self.inference != "amortised":
@@ -179,7 +180,7 @@ class LORD(Trained):
             code = nets["content_encoder"](batch.x).to(batch.x.dtype)
             players.append("encoders")
         c, terms = self._regularised(code, batch)
-        yield tuple(players), {"reconstruction": likeness.mean(self.loss, nets["generator"](e, c), batch.x), **terms}
+        yield tuple(players), {"reconstruction": lpips.mean(self.loss, nets["generator"](e, c), batch.x), **terms}
 
     def _regularised(self, code: Tensor, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the content that the generator is given, and what it costs."""
@@ -198,7 +199,7 @@ class LORD(Trained):
         nets = self.nets_
         e, code = nets["class_encoder"](batch.x).to(batch.x.dtype), nets["content_encoder"](batch.x).to(batch.x.dtype)
         x = nets["generator"](e, code[:, : self.n_content])
-        terms = {"reconstruction": likeness.mean(self.loss, x, batch.x)}
+        terms = {"reconstruction": lpips.mean(self.loss, x, batch.x)}
         if self.alpha:
             terms["class"] = self.alpha * functional.mse_loss(e, nets["class_codes"].read(batch.labels))
         if self.alpha and self.inference == "latent":
@@ -231,7 +232,7 @@ class LORD(Trained):
             with torch.enable_grad():
                 content = start["content"] if "content" in start else nets["content_encoder"](x)[:, : self.n_content]
                 # A sum over rows, so that no row depends on its company.
-                error = likeness.each(self.loss, nets["generator"](start["class"], content), x).sum()
+                error = lpips.each(self.loss, nets["generator"](start["class"], content), x).sum()
                 loss = error + decay * content.square().sum()
             for code, grad in zip(found, torch.autograd.grad(loss, found), strict=True):
                 code.grad = grad

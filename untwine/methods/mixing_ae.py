@@ -26,13 +26,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import distributed, likeness
-from untwine.batches import Batch
-from untwine.entry import Needs
-from untwine.kinds import Trained
+from untwine.method.inputs import Needs
+from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
 from untwine.networks.norm import statistics_kept
-from untwine.training import Move, Player, Stage
+from untwine.networks.pretrained import lpips
+from untwine.training import distributed
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -70,7 +71,7 @@ class MixingAE(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator of pairs."""
         refuse_unknown(own)
-        likeness.check_loss(self.loss, shape)
+        lpips.check_loss(self.loss, shape)
         encoders = {f"{part}_encoder": encoder(part, width, self, shape, own) for part, width in self.blocks.items()}
         pair = (2 * shape[0], *shape[1:])
         # The trunk of a discriminator is not normalised: real and mixed pairs would share their statistics.
@@ -80,7 +81,7 @@ class MixingAE(Trained):
 
     def stages(self) -> Iterator[Stage]:
         """Train the autoencoder and the discriminator in turn, on pairs of one class."""
-        likeness.open_loss(self.loss)
+        lpips.open_loss(self.loss)
         owned = [self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")]
         players = {"autoencoder": Player(owned, self.lr)}
         if self.lambda_game:
@@ -93,8 +94,8 @@ class MixingAE(Trained):
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
         (x, _), (s_a, s_b), (c_a, _) = map(batch.split, (batch.x, s, c))
         terms = {
-            "reconstruction": likeness.mean(self.loss, nets["generator"](s, c), batch.x),
-            "swap": likeness.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
+            "reconstruction": lpips.mean(self.loss, nets["generator"](s, c), batch.x),
+            "swap": lpips.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
         }
         every = distributed.gather(c_a)
         other = every.roll(len(every) // 2, 0)[distributed.share(len(every))]

@@ -24,14 +24,14 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from untwine import likeness
-from untwine.batches import Batch
-from untwine.entry import Needs
-from untwine.kinds import Trained
+from untwine.losses import gaussian, likelihood
+from untwine.losses.classes import product
+from untwine.method.inputs import Needs
+from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
-from untwine.terms import gaussian, likelihood
-from untwine.terms.classes import product
-from untwine.training import Move, Player, Stage
+from untwine.networks.pretrained import lpips
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -73,7 +73,7 @@ class MLVAE(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and an encoder for each part, with log-variances."""
         refuse_unknown(own)
-        likeness.check_loss(self.loss, shape)
+        lpips.check_loss(self.loss, shape)
         nets = nn.ModuleDict({"generator": generator(self, shape, own)})
         for part, width in self.blocks.items():
             nets[f"{part}_encoder"] = encoder(part, 2 * width, self, shape, own)
@@ -81,7 +81,7 @@ class MLVAE(Trained):
 
     def stages(self) -> Iterator[Stage]:
         """Train all of it together, on sets of rows of one class."""
-        likeness.open_loss(self.loss)
+        lpips.open_loss(self.loss)
         players = {"vae": Player([self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")], self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes", together=self.together)
 
@@ -106,7 +106,7 @@ class MLVAE(Trained):
             return likelihood.gaussian(x, mean, self.scale)
         if self.loss == "l1":
             return likelihood.laplace(x, mean, self.scale)
-        return likeness.mean(self.loss, mean, x) * x[0].numel() / self.scale
+        return lpips.mean(self.loss, mean, x) * x[0].numel() / self.scale
 
     def _infer(self, x: Tensor, part: str) -> tuple[Tensor, Tensor]:
         mu, logvar = self.nets_[f"{part}_encoder"](x).to(x.dtype).chunk(2, 1)

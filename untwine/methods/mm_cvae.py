@@ -29,12 +29,12 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from untwine import distributed
-from untwine.batches import Batch
-from untwine.methods.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, infer
+from untwine.losses.moments import mmd_squared
+from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
-from untwine.terms.moments import mmd_squared
-from untwine.training import Move, Player, Stage, cosine
+from untwine.training import distributed
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage, cosine
 
 GAMMAS = (0.001, 0.01, 0.1, 1.0)
 # Paper 000 compares all methods with its own networks; the weights are the authors', next to means over 64 rows of a group.

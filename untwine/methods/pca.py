@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from untwine.kinds import Solved
+from untwine.method.kinds import Solved
 from untwine.samples import Samples
 
 

@@ -28,12 +28,12 @@ from typing import Any, ClassVar
 
 from torch import nn
 
-from untwine.batches import Batch
-from untwine.methods.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, infer
+from untwine.losses import gaussian
+from untwine.losses.transport import w2_squared
+from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
-from untwine.terms import gaussian
-from untwine.terms.transport import w2_squared
-from untwine.training import Move, Player, Stage, cosine
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage, cosine
 
 PAPER = {data: {**setting, "lambda_s": 10.0, "lambda_z": 1.0} for data, setting in PAPER_000.items()}
 

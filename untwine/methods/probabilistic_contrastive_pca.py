@@ -23,8 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from untwine.covariances import RANK, Comparison
-from untwine.methods.planes import Plane, TwoPlanes, leading
+from untwine.linear.covariances import RANK, Comparison
+from untwine.methods.shared.planes import Plane, TwoPlanes, leading
 from untwine.samples import Array
 
 SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)

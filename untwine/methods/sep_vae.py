@@ -33,12 +33,12 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from untwine.batches import Batch
-from untwine.methods.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, draw
+from untwine.losses import density_ratio
+from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, draw
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.networks.mlp import layers
-from untwine.terms import density_ratio
-from untwine.training import Move, Player, Stage, cosine
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage, cosine
 
 
 @dataclass(eq=False, kw_only=True)

@@ -31,15 +31,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.batches import Batch
-from untwine.entry import Needs
-from untwine.kinds import Trained
-from untwine.method import NotFittedError
-from untwine.methods.generative_game import BETAS, framed, pictured
+from untwine.losses import adversarial
+from untwine.method.contract import NotFittedError
+from untwine.method.inputs import Needs
+from untwine.method.kinds import Trained
+from untwine.methods.shared.generative_game import BETAS, framed, pictured
 from untwine.networks.norm import statistics_kept
 from untwine.networks.translator import critic, translator
-from untwine.terms import adversarial
-from untwine.training import Move, Player, Stage
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 
 def falling(done: float) -> float:

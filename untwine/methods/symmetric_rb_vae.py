@@ -40,17 +40,17 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from untwine.batches import Batch
-from untwine.entry import Needs
-from untwine.kinds import Trained
+from untwine.losses import adversarial, gaussian, likelihood
+from untwine.losses.density_ratio import discrimination
+from untwine.method.inputs import Needs
+from untwine.method.kinds import Trained
 from untwine.networks import choose
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator
 from untwine.networks.norm import statistics_kept
 from untwine.samples import Array
-from untwine.terms import adversarial, gaussian, likelihood
-from untwine.terms.density_ratio import discrimination
-from untwine.training import Move, Player, Stage
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 BETAS = (0.5, 0.99)  # of Adam, as in the paper
 PAPER = {

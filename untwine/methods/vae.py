@@ -15,11 +15,11 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from untwine.batches import Batch
-from untwine.kinds import Trained
+from untwine.losses import gaussian
+from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
-from untwine.terms import gaussian
-from untwine.training import Move, Player, Stage
+from untwine.training.batches import Batch
+from untwine.training.loop import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)

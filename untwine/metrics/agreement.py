@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine.metrics.checks import class_column, code_rows
-from untwine.metrics.threads import one_thread
+from untwine.training.threads import one_thread
 
 
 class Agreement(NamedTuple):

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from untwine.metrics.boosting import boost
 from untwine.metrics.checks import code_rows
 from untwine.metrics.held_out import Split, third_held_out
-from untwine.metrics.threads import one_thread
 from untwine.metrics.truths import Continuous, truth_columns, varying
+from untwine.training.threads import one_thread
 
 Array = NDArray[Any]
 

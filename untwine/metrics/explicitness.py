@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from untwine.metrics.checks import code_rows
 from untwine.metrics.held_out import Split, spreads, third_held_out
-from untwine.metrics.threads import one_thread
 from untwine.metrics.truths import Continuous, class_columns, varying
+from untwine.training.threads import one_thread
 
 Array = NDArray[Any]
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from untwine.metrics.checks import code_rows, factor_columns, fold_count
 from untwine.metrics.held_out import random_folds
-from untwine.metrics.threads import one_thread
+from untwine.training.threads import one_thread
 
 Array = NDArray[Any]
 

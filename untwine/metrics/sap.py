@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from untwine.metrics.checks import centred, code_rows
 from untwine.metrics.held_out import Split, random_folds, split_rows
-from untwine.metrics.threads import one_thread
 from untwine.metrics.thresholds import balanced_accuracies
 from untwine.metrics.truths import DEAD, Continuous, gaps, live, truth_columns, varying
+from untwine.training.threads import one_thread
 
 Array = NDArray[Any]
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from untwine.metrics.held_out import random_parts
 from untwine.metrics.sampling import Batches, Draw, from_draws, from_rows
-from untwine.metrics.threads import one_thread
 from untwine.metrics.truths import Continuous
+from untwine.training.threads import one_thread
 
 Array = NDArray[Any]
 Classifier = Literal["svm", "logistic"]

@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
+from untwine.losses import adversarial, gaussian, likelihood
 from untwine.networks import choose
-from untwine.terms import adversarial, gaussian, likelihood
 
 
 class Asks(Protocol):

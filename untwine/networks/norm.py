@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine import distributed
+from untwine.training import distributed
 
 
 class BatchNorm(nn.Module):

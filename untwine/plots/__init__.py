@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from untwine.plots.bars import scores_bars
 from untwine.plots.classes import class_samples
-from untwine.plots.curves import curves, terms
+from untwine.plots.curves import curves
 from untwine.plots.latents import factor_matrix, latent_spread
 from untwine.plots.neighbours import neighbours
 from untwine.plots.pictures import interpolation, picture_rows, strips, swap_grid
@@ -30,7 +30,6 @@ __all__ = [
     "scores_bars",
     "strips",
     "swap_grid",
-    "terms",
     "trade_off",
     "traversals",
 ]

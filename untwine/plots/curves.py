@@ -9,35 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untwine.plots.ink import BLOCKS, INK, RULE, open_frame, plain
+from untwine.runs.history import terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Array = NDArray[Any]
-Term = tuple[str, str, str]
 
 COLUMNS = 3
-
-
-def terms(history: Iterable[Mapping[str, Any]]) -> dict[Term, tuple[Array, Array]]:
-    """Sort the rows of a history into (stage, player, term) -> (epochs, values), in the order of their first appearance."""
-    sorted_rows: dict[Term, list[tuple[float, float]]] = {}
-    for row in history:
-        try:
-            key = (str(row["stage"]), str(row["player"]), str(row["term"]))
-            point = (float(row["epoch"]), float(row["value"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"A history expected rows with stage, epoch, player, term and value, but got {dict(row)!r}; fit the run again."
-            ) from error
-        sorted_rows.setdefault(key, []).append(point)
-    curves_by_term = {}
-    for key, points in sorted_rows.items():
-        epochs, values = np.array(points, dtype=float).T
-        order = np.argsort(epochs, kind="stable")
-        curves_by_term[key] = (epochs[order], values[order])
-    return curves_by_term
 
 
 def curves(history: Iterable[Mapping[str, Any]]) -> Figure:

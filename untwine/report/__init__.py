@@ -1,35 +1,21 @@
-"""One self-contained page about run folders; it reads files only, never a live method."""
+"""One self-contained page about run folders; it reads files only, never a live method.
+
+`untwine.report(runs, out)` writes the page. The package is callable, so that the call and the modules inside share the name.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import ModuleType
 
 
-def report(runs: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
-    """Make one self-contained HTML page about a run folder, or about all run folders in a folder.
+class _CallablePackage(ModuleType):
+    def __call__(self, runs: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
+        from untwine.report.page import report
 
-    The page needs no network and no scripts. What a run lacks (scores, pictures) is named in it with the command that makes it.
+        return report(runs, out)
 
-    Parameters
-    ----------
-    runs
-        A run folder, or a folder with run folders in it. Runs inside a run folder are its baselines, shown beside it.
-    out
-        Where to write the page.
 
-    Returns
-    -------
-    Path
-        Where the page is.
-    """
-    from untwine import files
-    from untwine.report.page import page
-    from untwine.report.runs import read_runs
-
-    out = Path(out)
-    if out.is_dir():
-        raise ValueError(f"report expected a file to write, but {str(out)!r} is a folder; use {str(out / 'report.html')!r}.")
-    found = read_runs(runs)
-    files.write(out, page(found))
-    return out
+sys.modules[__name__].__class__ = _CallablePackage

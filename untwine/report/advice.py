@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from untwine.plots import terms
-from untwine.report.contrast import is_salient
 from untwine.report.markup import Markup, join, tag
 from untwine.report.rules import (
     COLLAPSED,
@@ -21,8 +19,10 @@ from untwine.report.rules import (
     WEAK,
     Rule,
 )
-from untwine.report.runs import Run
+from untwine.report.sections.contrast import is_salient
 from untwine.report.verdict import CARRIES, LEAKS, THINGS, chance, collapsed, known, number, silent
+from untwine.runs.history import terms
+from untwine.runs.reading import Run
 
 PRESENT = 0.25  # of the targets' salient energy, in the background: from here on it is no longer silent
 MOST = 4  # things to try

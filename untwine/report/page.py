@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from untwine.report import classes, gallery, latents, record
+import os
+from pathlib import Path
+
 from untwine.report.advice import advice
-from untwine.report.contrast import contrast
 from untwine.report.markup import Markup, join, tag
-from untwine.report.runs import Run
+from untwine.report.sections import classes, gallery, latents, record
+from untwine.report.sections.contrast import contrast
+from untwine.report.sections.trade import trade_offs
 from untwine.report.style import CSS
 from untwine.report.tables import overview_table, shown
-from untwine.report.trade import trade_offs
 from untwine.report.verdict import verdict
+from untwine.runs import files
+from untwine.runs.reading import Run, read_runs
 
 SECTIONS = {
     "Scores": record.scores,
@@ -31,6 +35,31 @@ SECTIONS = {
     "Configuration": record.configuration,
     "How to repeat it": record.repeat,
 }
+
+
+def report(runs: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
+    """Make one self-contained HTML page about a run folder, or about all run folders in a folder.
+
+    The page needs no network and no scripts. What a run lacks (scores, pictures) is named in it with the command that makes it.
+
+    Parameters
+    ----------
+    runs
+        A run folder, or a folder with run folders in it. Runs inside a run folder are its baselines, shown beside it.
+    out
+        Where to write the page.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+    """
+    out = Path(out)
+    if out.is_dir():
+        raise ValueError(f"report expected a file to write, but {str(out)!r} is a folder; use {str(out / 'report.html')!r}.")
+    found = read_runs(runs)
+    files.write(out, page(found))
+    return out
 
 
 def page(runs: list[Run]) -> str:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from untwine.report.runs import Run
+from untwine.runs.reading import Run
 
 WIDTH = 92
 

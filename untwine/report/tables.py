@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from untwine.report.markup import Markup, join, tag
 from untwine.report.meanings import meaning
-from untwine.report.runs import Run, Score, split
 from untwine.report.verdict import number, verdict
+from untwine.runs.reading import Run, Score, split
 
 ARROWS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better")}
 INFORMATION = ("·", "for information")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from untwine.report.measured import Codes
-from untwine.report.runs import Run, Score, split
+from untwine.runs.measured import Codes
+from untwine.runs.reading import Run, Score, split
 
 # Codes that are not used vary far less than the 1 of their prior, and holding them still changes nothing that is decoded.
 EMPTY_VARIANCE, EMPTY_EFFECT = 0.05, 0.002

@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from untwine import files
-from untwine.data.mnist import data_folder
+from untwine.data.location import data_folder
 from untwine.plots.studies import Panel
-from untwine.progress import bar
+from untwine.runs import files
 from untwine.study import reading
 from untwine.study.cells import Cell
+from untwine.study.executors.local import answers
 from untwine.study.results import Entry, Result, append, by_cell, entries, panels, read_results
-from untwine.study.workers import answers
+from untwine.training.progress import bar
 
 __all__ = ["Ran", "Study", "Table"]
 

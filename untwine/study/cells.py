@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from untwine import files
 from untwine.data import Splits
-from untwine.encoded import Encoded
-from untwine.evaluate import Score, evaluate, write_scores
-from untwine.method import Method
+from untwine.evaluation.named_metrics import VERSIONS
+from untwine.evaluation.scoring import Score, evaluate, write_scores
+from untwine.method.contract import Method
 from untwine.methods import find_method
-from untwine.named_metrics import VERSIONS
-from untwine.run_folder import seal
+from untwine.metrics.encoded import Encoded
+from untwine.runs import files
+from untwine.runs.saving import seal
 from untwine.samples import Samples
 
 LABELS = ("study", "size", "data", "row")

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from untwine.data import catalogue
+from untwine.data import data_sets
+from untwine.evaluation.named_metrics import METRICS
 from untwine.methods import find_method
-from untwine.named_metrics import METRICS
 from untwine.study.cells import Cell
 from untwine.study.grammar import CHOICES, SCORING, SIZES, check_among, check_known, check_table, is_a
 
@@ -144,7 +144,7 @@ def _cell(
 
 def _options(data: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of a data set, for a changed default is a changed configuration too."""
-    named = catalogue()
+    named = data_sets()
     check_known([data["name"]], named, "the catalogue of data sets", "data set")
     defaults = {option: p.default for option, p in inspect.signature(named[data["name"]]).parameters.items()}
     check_known(options, defaults, f"the data set {data['name']!r}")

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from untwine import files
 from untwine.plots.studies import Line, Panel
+from untwine.runs import files
 from untwine.study.cells import Cell, locked
 from untwine.study.grammar import SIZES
 from untwine.study.reading import Row, columns, label, published_label, rows, title

@@ -1,0 +1,285 @@
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # the benchmarks are not installed with the library
+
+from benchmarks import __main__ as program
+from benchmarks import codes, game, independent, peer, scores, sides, work
+from benchmarks.apart import apart
+from benchmarks.figures import Figure, figure, interleaved, medians
+from benchmarks.parts import PARTS, _speed
+from benchmarks.work import Work
+from untwine.training.batches import Batch
+
+
+@pytest.fixture(autouse=True)
+def same_threads():
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def test_sides_take_turns_and_the_first_round_is_dropped():
+    turns = []
+    answers = {"a": iter([100.0, 1.0, 2.0, 3.0]), "b": iter([100.0, 2.0, 8.0, 3.0])}
+
+    def side(name):
+        turns.append(name)
+        return next(answers[name])
+
+    rounds = interleaved({"a": lambda: side("a"), "b": lambda: side("b")}, 3)
+    assert "".join(turns) == "abbaabba"
+    assert rounds == [{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 8.0}, {"a": 3.0, "b": 3.0}]
+    assert medians(rounds) == {"a": 2.0, "b": 3.0}
+
+
+def test_speed_is_the_median_of_each_rounds_own_ratio():
+    task = Work(work.pictures(256, (1, 8, 8)), work.mlp, 2)
+    rounds = [{"ours": 1.0, "bare": 2.0}, {"ours": 2.0, "bare": 8.0}, {"ours": 8.0, "bare": 8.0}]
+    one = _speed("speed", "bare", task, rounds, 0.95)
+    # The ratio of the sides' medians would be 4.
+    assert (one.value, one.low, one.high) == (2.0, 1.0, 4.0)
+    assert one.detail["images_per_second"] == {"ours": 256.0, "bare": 64.0}
+    assert one.ok
+
+
+@pytest.mark.parametrize(
+    "direction, value, ok",
+    [
+        ("at least", 1.0, True),
+        ("at least", 0.999, False),
+        ("at most", 1.0, True),
+        ("at most", 1.001, False),
+        ("below", 1.0, False),
+        ("below", 0.999, True),
+        ("at least", float("nan"), False),
+        ("below", float("nan"), False),
+    ],
+)
+def test_bounds(direction, value, ok):
+    assert Figure("x", value, value, value, bound=1.0, direction=direction).ok is ok
+
+
+@pytest.mark.parametrize("nets", [work.mlp, work.conv])
+def test_bare_loop_and_ours_take_the_same_steps(nets, monkeypatch):
+    # All rows are alike and the noise is 0, so neither order nor chance can make the two sides differ.
+    monkeypatch.setattr(torch, "randn_like", torch.zeros_like)
+    monkeypatch.setattr(Batch, "noise", lambda batch, *shape: torch.zeros(len(batch.x), *shape))
+    x = np.repeat(work.pictures(1, (1, 8, 8)), 256, axis=0)
+    trained = {}
+    for side in (sides.bare, sides.ours):
+
+        def keep(shape, side=side):
+            trained[side.__name__] = nets(shape)
+            return trained[side.__name__]
+
+        assert side(Work(x, keep, 2)) > 0
+    before = Work(x, nets, 2).fresh()
+    for start, bare, ours in zip(before, trained["bare"], trained["ours"], strict=True):
+        for first, one, other in zip(start.parameters(), bare.parameters(), ours.parameters(), strict=True):
+            assert (first - one).abs().max() > 1e-4
+            # Adam divides by the gradient's size: one rounding error in a gradient near 0 may show in that weight alone.
+            assert (one - other).abs().mean() < 1e-5
+
+
+def test_the_straightforward_game_has_our_losses(monkeypatch):
+    # All rows are alike, the codes are 0, there is no noise and nobody gets anywhere, so both sides see the same in every move.
+    monkeypatch.setattr(torch, "randn", torch.zeros)
+    monkeypatch.setattr(Batch, "noise", lambda batch, *shape: torch.zeros(len(batch.x), *shape))
+    monkeypatch.setattr(game, "RATE", 1e-30)
+    seen, loss, step = [], game._loss, game.DoubleInfoGAN.step
+
+    def noted(method, batch, t):
+        for player, terms in step(method, batch, t):
+            seen.append((player, sum(terms.values()).item()))
+            yield player, terms
+
+    def kept(*args, generator):
+        found = loss(*args, generator=generator)
+        seen.append(("generator" if generator else "discriminator", found.item()))
+        return found
+
+    monkeypatch.setattr(game.DoubleInfoGAN, "step", noted)
+    monkeypatch.setattr(game, "_loss", kept)
+    task = game.Game(np.repeat(work.pictures(1, (3, 8, 8)), 8, axis=0), 4)
+    assert game.ours(task) > 0
+    assert game.straight(task) > 0
+    ours, theirs = seen[:2], seen[2:]
+    assert [player for player, _ in ours] == [player for player, _ in theirs] == ["generator", "discriminator"]
+    assert [value for _, value in ours] == pytest.approx([value for _, value in theirs], rel=1e-5)
+
+
+def test_both_updates_of_codes_take_the_same_steps_where_a_batch_is_every_row(monkeypatch):
+    monkeypatch.setattr(codes, "BATCH", 40)
+    table = codes.CodeTable(40, codes.WIDTH)
+    plain = torch.nn.Parameter(table.weight.detach().clone())
+    before = plain.detach().clone()
+    assert codes.ours(table, 3) > 0
+    assert codes.dense(plain, 3) > 0
+    torch.testing.assert_close(table.weight.detach(), plain.detach(), rtol=1e-5, atol=1e-7)
+    assert (plain.detach() - before).abs().min() > 0
+    assert not table.taken
+
+
+def test_steps_are_timed_from_one_to_the_next_and_no_further(monkeypatch):
+    taken, step = [], codes.LORD.step
+
+    def noted(method, batch, t):
+        taken.append(len(batch.x))
+        yield from step(method, batch, t)
+
+    monkeypatch.setattr(codes.LORD, "step", noted)
+    assert codes.step_seconds(codes.rows_of(3 * codes.BATCH), 5) > 0  # five steps, so two epochs
+    assert taken == [codes.BATCH] * 5
+
+
+def test_all_networks_fit_every_side():
+    for nets in (work.mlp, work.conv, work.pythae_mlp):
+        encoder, decoder = Work(work.pictures(2, (1, 12, 12)), nets, 1).fresh()
+        assert encoder(torch.zeros(2, 1, 12, 12)).shape == (2, 2 * work.LATENT)
+        assert decoder(torch.zeros(2, work.LATENT)).shape == (2, 1, 12, 12)
+    count = sum(p.numel() for net in work.pythae_mlp((1, 28, 28)) for p in net.parameters())
+    assert count == 784 * 512 + 512 + 2 * (512 * 10 + 10) + 10 * 512 + 512 + 512 * 784 + 784
+
+
+def test_the_program_keeps_its_figures(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(PARTS, "growth", lambda quick: [figure("growth", [1.0, 2.0, 3.0], bound=1.15, direction="at most")])
+    assert program.main(["--quick", "--only", "overhead,growth"], tmp_path) == 1
+    kept = json.loads((tmp_path / "out" / "bench.json").read_text())
+    step, growth = kept["figures"]
+    assert step["detail"]["rows"] == 256
+    assert step["low"] <= step["value"] <= step["high"]
+    each = step["detail"]["milliseconds_per_step"]
+    assert each["ours"] > 0
+    assert each["bare"] > 0
+    assert (growth["value"], growth["ok"]) == (2.0, False)
+    assert not (tmp_path / "latest.json").exists()
+    assert "FAILED" in capsys.readouterr().out
+
+
+def test_a_whole_run_replaces_the_latest_figures(tmp_path, monkeypatch):
+    for name in PARTS:
+        monkeypatch.setitem(PARTS, name, lambda quick, name=name: [figure(name, [1.0], bound=1.0)])
+    monkeypatch.setattr(peer, "available", lambda: True)
+    assert program.main([], tmp_path) == 0
+    latest = (tmp_path / "latest.json").read_text()
+    assert latest == (tmp_path / "out" / "bench.json").read_text()
+    assert [one["name"] for one in json.loads(latest)["figures"]] == list(PARTS)
+
+
+def test_new_processes_answer(tmp_path):
+    assert program.main(["--quick", "--only", "memory,import"], tmp_path) in (0, 1)
+    memory, untwine = json.loads((tmp_path / "out" / "bench.json").read_text())["figures"]
+    peaks = memory["detail"]["megabytes"]
+    assert peaks["imports"] < peaks["ours"]
+    assert memory["value"] == pytest.approx(peaks["ours"] / peaks["bare"], rel=0.02)
+    assert 0 < untwine["value"] < untwine["detail"]["seconds"]["torch"]
+
+
+def test_without_pythae_it_says_so(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(peer, "available", lambda: False)
+    assert program.main([], tmp_path) == 2
+    assert "pythae could not be imported" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_parts_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        program.main(["--only", "loop,speed"])
+    assert "expected some of loop, pythae" in capsys.readouterr().err
+
+
+def test_both_sides_of_factor_vae_take_steps_on_as_many_pictures(monkeypatch):
+    if not peer.available():
+        pytest.skip("pythae is not there")
+    encoded, decoded = {}, {}
+
+    def counting(shape):
+        encoder, decoder = work.mlp(shape)
+        for net, seen in ((encoder, encoded), (decoder, decoded)):
+            net.register_forward_hook(lambda module, given, out, seen=seen: seen[side].append(len(given[0])))
+        return encoder, decoder
+
+    task = Work(work.binary(2 * work.BATCH, (1, 8, 8)), counting, 1)
+    monkeypatch.setattr(independent, "WIDE", 8)
+    for side in ("our_factor_vae", "pythae_factor_vae", "our_beta_tcvae", "pythae_beta_tcvae"):
+        encoded[side], decoded[side] = [], []
+        assert getattr(independent, side)(task) > 0
+    # Every side reconstructs the same pictures in the same number of steps; pythae tries its model on two rows at first.
+    assert all(found[-2:] == [work.BATCH] * 2 for found in decoded.values()), decoded
+    assert all(len(found) <= 3 for found in decoded.values()), decoded
+    # And FactorVAE encodes as many, those of the second batch among them; both sides try their networks before the clock runs.
+    ours, theirs = encoded["our_factor_vae"], encoded["pythae_factor_vae"]
+    assert ours[-4:] == theirs[-4:] == [work.BATCH] * 4
+    assert len(ours) == 5
+    assert len(theirs) == 6
+
+
+def test_factor_vae_is_timed_with_a_second_batch_and_without(monkeypatch):
+    seconds = {"pythae_factor_vae": 3.0, "our_beta_tcvae": 1.0, "pythae_beta_tcvae": 1.1}
+    for name, value in seconds.items():
+        monkeypatch.setattr(independent, name, lambda task, value=value: value)
+    monkeypatch.setattr(independent, "our_factor_vae", lambda task, second_batch=True: 2.0 if second_batch else 1.0)
+    found = {one.name.removesuffix(": ours over pythae"): one for one in PARTS["factors"](True)}
+    assert {name: (one.value, one.bound, one.ok) for name, one in found.items()} == {
+        "FactorVAE, 64 x 64": (1.5, 1.2, True),
+        "FactorVAE, 64 x 64, codes of the same batch permuted": (3.0, 1.2, True),
+        "beta-TCVAE, 64 x 64": (1.1, 1.2, False),
+    }
+
+
+def test_dci_fits_as_many_rows_as_the_calibration(monkeypatch):
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    fitted, judged = {}, {}
+
+    def ours(codes, factors, split):
+        fitted["ours"], judged["ours"] = codes[split[0]], codes[split[1]]
+
+    monkeypatch.setattr(scores.metrics, "dci", ours)
+    monkeypatch.setattr(GradientBoostingClassifier, "fit", lambda model, x, y: fitted.update(theirs=x))
+    sides_of_a_round = scores.sides(300)
+    assert sides_of_a_round["dci"]() > 0
+    assert sides_of_a_round["scikit-learn"]() > 0
+    assert np.array_equal(fitted["ours"], fitted["theirs"])
+    assert len(fitted["ours"]) == 300
+    assert len(judged["ours"]) == 150
+
+
+def test_the_scores_seconds_are_scaled_by_the_calibration(monkeypatch):
+    seconds = {
+        "scikit-learn": 2 * scores.CALIBRATION,
+        "sap": 0.32,
+        "mig": 0.08,
+        "z_diff": 1.0,
+        "factor_vae_score": 2.8,
+        "dci": 9.05,
+    }
+    monkeypatch.setattr(scores, "sides", lambda rows: {name: lambda value=value: value for name, value in seconds.items()})
+    found = {one.name.split(":")[0]: one for one in PARTS["metrics"](True)}
+    # A machine that takes twice the calibration's seconds would take twice the library's.
+    assert {name: one.value for name, one in found.items()} == pytest.approx(
+        {"sap": 4.0, "mig": 4.0, "z_diff": 4.0, "factor_vae_score": 1.0, "dci": 40.0}
+    )
+    assert [name for name, one in found.items() if not one.ok] == ["factor_vae_score"]
+
+
+def test_the_scored_codes_tell_of_their_factors():
+    codes, factors = scores.noisy_codes(400)
+    assert codes.shape == (400, 10)
+    assert sorted(np.unique(factors)) == list(range(10))
+    assert np.linalg.lstsq(np.c_[codes, np.ones(400)], factors, rcond=None)[1].sum() < 0.7 * factors.var(0).sum() * 400
+    assert scores.calibration(codes, factors) > 0
+
+
+def test_each_side_has_a_process_that_stays():
+    with apart({"one": os.getpid, "other": os.getpid}) as sides:
+        found = [{name: side() for name, side in sides.items()} for _ in range(2)]
+    assert found[0] == found[1]
+    assert len({os.getpid(), found[0]["one"], found[0]["other"]}) == 3

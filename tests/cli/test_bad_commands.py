@@ -1,0 +1,253 @@
+"""Commands with bad input, kind by kind: one sentence, exit code 2, and nothing is written or lost."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+from small import pictures, small
+
+from untwine.cli.app import main
+
+X = np.random.default_rng(0).normal(size=(12, 4)).astype("float32")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a run and with files that commands must refuse."""
+    folder = tmp_path_factory.mktemp("commands")
+    options = ["--data", "toy_contrast", "--data-set", "n_target=30", "--data-set", "n_background=30"]
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["fit", "pca", *options, "--set", "n_latent=3", "--out", str(folder / "run"), "--quiet"])
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["fit", "contrastive_pca", *options, "--out", str(folder / "two"), "--quiet"])
+    small("pca").fit(X, out=folder / "from_python")
+    small("contrastive_pca").fit(pictures(), out=folder / "pictures")
+    colours = np.random.default_rng(0).integers(0, 256, (9, 12, 4), dtype=np.uint8)
+    Image.fromarray(colours[..., :3]).save(folder / "a.png")
+    Image.fromarray(colours).save(folder / "glass.png")
+    (folder / "half.png").write_bytes((folder / "a.png").read_bytes()[:90])
+    (folder / "text.png").write_text("hello")
+    np.save(folder / "many.npy", np.zeros((400, 3, 9, 12), np.uint8))
+    np.save(folder / "two.npy", np.zeros((2, 3, 9, 12), np.uint8))
+    (folder / "empty").mkdir()
+    (folder / "full").mkdir()
+    (folder / "full" / "notes.txt").write_text("mine")
+    np.savez(folder / "rows.npz", x=X)
+    np.savez(folder / "strange.npz", x=X, colour=X)
+    (folder / "damaged.npz").write_bytes((folder / "rows.npz").read_bytes()[:-40])
+    np.save(folder / "pickled.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    (folder / "words.csv").write_text("a,b\n1,2\n3,x\n")
+    (folder / "widths.csv").write_text("1,2\n3\n")
+    (folder / "text.txt").write_text("hello")
+    (folder / "text.npy").write_text("hello")
+    (folder / "broken").mkdir()
+    (folder / "broken" / "method.json").write_text("{")
+    (folder / "other").mkdir()
+    (folder / "other" / "method.json").write_text(json.dumps({"format_version": 7, "method": "x"}))
+    (folder / "codes.npz").write_bytes(b"")
+    return folder
+
+
+FIT = ("fit", "vae", "--data", "toy_contrast", "--out", "new")
+COMMANDS = {
+    "unknown command": ("train",),
+    "unknown option": (*FIT, "--colour", "red"),
+    "unknown list": ("list", "things"),
+    "nothing to list": ("list",),
+    "a word too many": (*FIT[:2], "more", *FIT[2:]),
+    "no --out": FIT[:4],
+    "a seed in words": (*FIT, "--seed", "x"),
+    "unknown preset": (*FIT, "--preset", "best"),
+    "seconds in words": (*FIT, "--every", "often"),
+    "a preset of other data": (*FIT, "--preset", "paper"),
+    "unknown method": ("fit", "gan", *FIT[2:]),
+    "misspelt method": ("fit", "vea", *FIT[2:]),
+    "unknown data": ("fit", "vae", "--data", "cifar", "--out", "new"),
+    "misspelt data": ("fit", "vae", "--data", "toy_contrats", "--out", "new"),
+    "unknown field": (*FIT, "--set", "colour=red"),
+    "misspelt field": (*FIT, "--set", "epoch=3"),
+    "malformed --set": (*FIT, "--set", "epochs"),
+    "--set without a name": (*FIT, "--set", "=3"),
+    "--set twice": (*FIT, "--set", "lr=1", "--set", "lr=2"),
+    "a bad value": (*FIT, "--set", "epochs=-2"),
+    "a value of the wrong type": (*FIT, "--set", "epochs=many"),
+    "a value that is no number": (*FIT, "--set", "lr=NaN"),
+    "an empty value": (*FIT, "--set", "epochs="),
+    "a likelihood of pictures": (*FIT, "--set", "likelihood=bernoulli"),
+    "an unknown device": (*FIT, "--device", "abacus"),
+    "a negative seed": (*FIT, "--seed", "-1"),
+    "too wide a PCA": ("fit", "pca", *FIT[2:], "--set", "n_latent=21"),
+    "malformed --data-set": (*FIT, "--data-set", "n_target"),
+    "unknown option of data": (*FIT, "--data-set", "size=3"),
+    "a bad option of data": (*FIT, "--data-set", "n_target=0"),
+    "no groups": ("fit", "contrastive_vae", "--data", "rows.npz", "--out", "new"),
+    "a full --out": (*FIT[:-1], "full"),
+    "a run as --out": (*FIT[:-1], "run"),
+    "a file as --out": (*FIT[:-1], "text.txt"),
+    "--out below a file": (*FIT[:-1], "text.txt/run"),
+    "--overwrite of no run": (*FIT[:-1], "full", "--overwrite"),
+    "--resume with --overwrite": (*FIT[:-1], "run", "--resume", "--overwrite"),
+    "--overwrite with bad data": ("fit", "vae", "--data", "damaged.npz", "--out", "run", "--overwrite"),
+    "--overwrite, a bad setting": ("fit", "pca", "--data", "rows.npz", "--out", "run", "--overwrite", "--set", "n_latent=9"),
+    "--overwrite by a bad network": (*FIT[:-1], "run", "--overwrite", "--set", "networks=resnet"),
+    "missing file": ("fit", "vae", "--data", "rows/missing.npz", "--out", "new"),
+    "pickled file": ("fit", "vae", "--data", "pickled.npy", "--out", "new"),
+    "arrays of unknown names": ("fit", "vae", "--data", "strange.npz", "--out", "new"),
+    "a table with words": ("fit", "vae", "--data", "words.csv", "--out", "new"),
+    "a table of two widths": ("fit", "vae", "--data", "widths.csv", "--out", "new"),
+    "a file of another kind": ("fit", "vae", "--data", "text.txt", "--out", "new"),
+    "a text named npy": ("fit", "vae", "--data", "text.npy", "--out", "new"),
+    "a folder without pictures": ("fit", "vae", "--data", "empty", "--out", "new"),
+    "a size for numbers": ("fit", "vae", "--data", "rows.npz", "--data-set", "size=32", "--out", "new"),
+    "more rows than memory": (*FIT, "--data-set", "n_target=1000000000000000"),
+    "evaluate: no folder": ("evaluate", "nowhere"),
+    "evaluate: no run": ("evaluate", "empty"),
+    "evaluate: broken run": ("evaluate", "broken"),
+    "evaluate: too new a run": ("evaluate", "other"),
+    "evaluate: unknown metric": ("evaluate", "run", "--metrics", "fid"),
+    "evaluate: no labels": ("evaluate", "run", "--metrics", "probe"),
+    "evaluate: one seed": ("evaluate", "run", "--seeds", "1"),
+    "evaluate: no known data": ("evaluate", "from_python"),
+    "evaluate: other columns": ("evaluate", "run", "--data", "rows.npz"),
+    "encode: no --out": ("encode", "run"),
+    "encode: another ending": ("encode", "run", "--out", "codes.txt"),
+    "encode: a file that is there": ("encode", "run", "--out", "codes.npz"),
+    "encode: a folder": ("encode", "run", "--out", "folder.npz", "--overwrite"),
+    "encode: unknown part": ("encode", "run", "--out", "new.csv", "--part", "half"),
+    "encode: no run": ("encode", "full", "--out", "new.csv"),
+    "encode: other columns": ("encode", "run", "rows.npz", "--out", "new.npz"),
+    "swap: no --out": ("swap", "two"),
+    "swap: another ending": ("swap", "two", "--out", "new.txt"),
+    "swap: a picture of vectors": ("swap", "two", "--out", "new.png"),
+    "swap: a table of pictures": ("swap", "pictures", "a.png", "a.png", "--out", "new.csv"),
+    "swap: a file that is there": ("swap", "two", "--out", "codes.npz"),
+    "swap: a folder": ("swap", "two", "--out", "folder.npz", "--overwrite"),
+    "swap: no run": ("swap", "full", "a.png", "a.png", "--out", "new.png"),
+    "swap: one block": ("swap", "run", "--out", "new.npz"),
+    "swap: unknown block": ("swap", "two", "--part", "style", "--out", "new.npz"),
+    "swap: no such picture": ("swap", "pictures", "a.png", "z.png", "--out", "new.png"),
+    "swap: a text named png": ("swap", "pictures", "text.png", "a.png", "--out", "new.png"),
+    "swap: half a picture": ("swap", "pictures", "a.png", "half.png", "--out", "new.png"),
+    "swap: a transparent picture": ("swap", "pictures", "a.png", "glass.png", "--out", "new.png"),
+    "swap: a picture for vectors": ("swap", "two", "a.png", "a.png", "--out", "new.npz"),
+    "swap: vectors for pictures": ("swap", "pictures", "a.png", "rows.npz", "--out", "new.npz"),
+    "swap: vectors of another width": ("swap", "two", "rows.npz", "rows.npz", "--out", "new.npz"),
+    "swap: pairs that do not match": ("swap", "pictures", "many.npy", "two.npy", "--pairs", "--out", "new.npz"),
+    "swap: no known data": ("swap", "pictures", "a.png", "--out", "new.png"),
+    "swap: more than can be drawn": ("swap", "pictures", "many.npy", "two.npy", "--out", "new.png"),
+    "swap: more than can be made": ("swap", "pictures", "many.npy", "many.npy", "--out", "new.npz"),
+    "swap: no rows": ("swap", "two", "--rows", "0", "--out", "new.npz"),
+    "swap: more rows than the data has": ("swap", "two", "--rows", "2000", "--out", "new.npz"),
+    "swap: three files": ("swap", "pictures", "a.png", "a.png", "a.png", "--out", "new.png"),
+    "remove: one block": ("remove", "run", "--out", "new.npz"),
+    "remove: unknown block": ("remove", "two", "--part", "style", "--out", "new.npz"),
+    "remove: no such picture": ("remove", "pictures", "z.png", "--out", "new.png"),
+    "remove: below a file": ("remove", "pictures", "a.png", "--out", "text.txt/new.png"),
+    "sample: unknown draw": ("sample", "two", "--draw", "luck", "--out", "new.npz"),
+    "sample: nothing": ("sample", "two", "--n", "0", "--out", "new.npz"),
+    "sample: one block": ("sample", "run", "--rows", "2", "--out", "new.npz"),
+    "sample: more than can be drawn at once": ("sample", "pictures", "--n", "999", "--out", "new.png"),
+    "interpolate: one step": ("interpolate", "two", "--steps", "1", "--out", "new.npz"),
+    "interpolate: unknown block": ("interpolate", "two", "--part", "style", "--out", "new.npz"),
+    "traverse: one step": ("traverse", "two", "--steps", "1", "--out", "new.npz"),
+    "traverse: no latents": ("traverse", "two", "--latents", "0", "--out", "new.npz"),
+    "traverse: unknown block": ("traverse", "two", "--part", "style", "--out", "new.npz"),
+    "study: no command": ("study", "table"),
+    "report: no folder": ("report", "nowhere"),
+    "report: no runs": ("report", "empty"),
+    "report: broken run": ("report", "broken"),
+    "report: too new a run": ("report", "other"),
+    "report: a folder as --out": ("report", "run", "--out", "empty"),
+    "report: below a file": ("report", "run", "--out", "text.txt/page.html"),
+    "demo: a full --out": ("demo", "--out", "full"),
+    "demo: a negative seed": ("demo", "--out", "run", "--seed", "-2"),
+    "demo: a setting that there is not": ("demo", "--out", "run", "--setting", "factors"),
+    "demo: a file as --out": ("demo", "--out", "text.txt"),
+}
+SAYS = {
+    "no --out": "--out requires an argument",
+    "unknown command": 'Unknown command "train" (see `untwine --help`); available commands: list, fit',
+    "unknown list": '"things" for WHAT (see `untwine list --help`); choose from: "methods", "data", "metrics".',
+    "misspelt method": "got 'vea'; did you mean 'vae'?",
+    "misspelt field": "no option 'epoch'; did you mean 'epochs'?",
+    "misspelt data": "did you mean toy_contrast?",
+    "a run as --out": "pass --resume to go on, --overwrite to replace it",
+    "--overwrite of no run": "only replaces run folders, but full is none",
+    "pickled file": "which are never unpickled",
+    "a table with words": "expected a number in line 3, column 'b', but found 'x'",
+    "--overwrite with bad data": "expected whole arrays, but it is damaged",
+    "evaluate: no known data": "pass --data",
+    "more rows than memory": "memory of this machine does not suffice",
+    "--out below a file": "not a directory",
+    "evaluate: other columns": "X has 4 features, but PCA is expecting 20",
+    "demo: a file as --out": "text.txt",
+    "swap: another ending": "ends in .png, .npz, .npy or .csv, but got 'new.txt'",
+    "swap: a picture of vectors": "ends in .npz, .npy or .csv, for the rows of this run are vectors",
+    "swap: a table of pictures": "ends in .png, .npz or .npy, for the rows of this run are pictures",
+    "swap: one block": "a method with several parts was expected, so that one can change, but pca has the block z alone",
+    "swap: unknown block": "part expected common or salient, as contrastive_pca has, but got 'style'",
+    "swap: no such picture": "z.png does not exist",
+    "swap: a text named png": "text.png expected a picture, but it cannot be read",
+    "swap: a transparent picture": "glass.png is partly transparent",
+    "swap: vectors of another width": "X has 4 features, but ContrastivePCA is expecting 20",
+    "swap: pairs that do not match": "400 and 2",
+    "swap: more than can be drawn": "at most 40 x 40 pictures, but this has 400 x 2",
+    "swap: more than can be made": "at most 100,000 rows are made at once, but this asks for 400 x 400",
+    "swap: a file that is there": "codes.npz is there already; choose another or pass --overwrite",
+}
+
+
+def everything(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))}
+
+
+@pytest.fixture
+def inside(folder, monkeypatch):
+    (folder / "folder.npz").mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+SENTENCES: dict[str, str] = {}
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_command_with_bad_input_says_one_sentence_and_writes_nothing(kind, inside, capsys):
+    before = everything(inside)
+    with pytest.raises(SystemExit) as stopped:
+        main(COMMANDS[kind])
+    out, err = capsys.readouterr()
+    assert stopped.value.code == 2
+    assert out == ""
+    assert err.startswith("untwine: ")
+    assert err.count("\n") == 1
+    assert err[-2] in ".?"
+    assert SAYS.get(kind, "") in err
+    assert everything(inside) == before
+    SENTENCES[kind] = err
+
+
+def test_every_command_has_its_own_sentence():
+    if len(SENTENCES) < len(COMMANDS):
+        pytest.skip("only some of the commands were run")
+    assert len(COMMANDS) >= 60
+    kinds: dict[str, set[str]] = {}
+    for kind, text in SENTENCES.items():
+        # The same kind of bad input, a broken run for instance, has the same sentence in every command.
+        kinds.setdefault(text, set()).add(kind.split(": ")[-1])
+    assert [same for same in kinds.values() if len(same) > 1] == []
+    assert len(kinds) >= 60
+
+
+@pytest.mark.parametrize("kind", ["misspelt method", "encode: another ending"])
+def test_a_real_process_exits_with_2_and_one_line(kind, inside):
+    before = everything(inside)
+    command = [sys.executable, "-m", "untwine", *COMMANDS[kind]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("untwine: ")
+    assert everything(inside) == before

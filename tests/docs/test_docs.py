@@ -1,0 +1,79 @@
+"""The Python in the README and in the documentation runs as it is written."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import untwine as un
+from untwine.cli.study import shown
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md") if path.exists()
+]
+FENCE = re.compile(r"^```python([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+# A page whose example would train for minutes says so in its first line, `# in the tests: epochs=1, ...`, and is then run with
+# these options in every method that it makes.
+SMALL = re.compile(r"^# in the tests: (.+)$", re.MULTILINE)
+
+
+def blocks(page):
+    """Return the Python of one page; one block may use what an earlier one has made. A fence `python no-run` is a sketch."""
+    return [code for info, code in FENCE.findall(page.read_text()) if "no-run" not in info]
+
+
+def program(page):
+    code = "\n\n".join(blocks(page))
+    options = ", ".join(found.group(1) for found in SMALL.finditer(code))
+    if not options:
+        return code
+    smaller = f"""
+import dataclasses, untwine.methods
+for _kind in untwine.methods.METHODS.values():
+    def _make(self, *, _init=_kind.__init__, _names={{f.name for f in dataclasses.fields(_kind)}}, **given):
+        _init(self, **{{**given, **{{k: v for k, v in dict({options}).items() if k in _names}}}})
+    _kind.__init__ = _make
+"""
+    return smaller + code
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_on_the_page_runs(page, tmp_path):
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
+    done = subprocess.run(
+        [sys.executable, "-c", program(page)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_pages_link_to_what_is_there():
+    broken = []
+    for page in PAGES:
+        text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            if not re.match(r"[a-z]+:", target) and not (page.parent / target).exists():
+                broken.append((page.name, target))
+    assert broken == []
+
+
+def test_commands_on_the_pages_exist(capsys):
+    from untwine.cli.app import main
+
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    known = capsys.readouterr().out
+    for page in PAGES:
+        for command in re.findall(r"^\s*(?:\$ )?untwine ([a-z]+)", page.read_text(), re.MULTILINE):
+            assert command in known, (page.name, command)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "studies" / "results").glob("*.csv")), ids=lambda path: path.stem)
+def test_the_tables_of_the_results_are_what_the_command_prints(path):
+    study = un.Study.read(ROOT / "studies" / f"{path.stem}.toml")
+    printed = "\n".join(shown(study, study.table(), markdown=True))
+    assert printed.strip() in (ROOT / "docs" / "results.md").read_text()

@@ -1,0 +1,144 @@
+"""Networks that look at pictures: their layers, where weights are read from, and scores that bear the network's name."""
+
+import numpy as np
+import pytest
+import torch
+from fitted_made import Halves
+from fitted_made import pictures as made_by_hand
+from small import pictures, small
+
+from untwine.evaluation.scoring import evaluate
+from untwine.evaluation.seeing import open_eye, own_eye, realism
+from untwine.networks.pretrained.inception import Inception
+from untwine.networks.pretrained.squeezenet import SqueezeNet
+from untwine.runs import files
+
+
+def test_inception_has_the_published_parameters_and_names():
+    with torch.device("meta"):
+        network = Inception()
+    names = dict(network.named_parameters())
+    # 21,785,568 is the published count of all layers before the last.
+    assert sum(p.numel() for name, p in names.items() if not name.startswith("fc.")) == 21_785_568
+    for name, shape in {
+        "Conv2d_1a_3x3.conv.weight": (32, 3, 3, 3),
+        "Mixed_5b.branch_pool.conv.weight": (32, 192, 1, 1),
+        "Mixed_6a.branch3x3dbl_3.bn.weight": (96,),
+        "Mixed_6b.branch7x7_2.conv.weight": (128, 128, 1, 7),
+        "Mixed_6e.branch7x7dbl_5.conv.weight": (192, 192, 1, 7),
+        "Mixed_7a.branch7x7x3_4.conv.weight": (192, 192, 3, 3),
+        "Mixed_7b.branch3x3_2b.conv.weight": (384, 384, 3, 1),
+        "Mixed_7c.branch3x3dbl_3a.conv.weight": (384, 384, 1, 3),
+        "fc.weight": (1008, 2048),
+    }.items():
+        assert tuple(names[name].shape) == shape, name
+
+
+def test_inception_sees_a_picture_of_299_pixels_on_8_by_8():
+    torch.manual_seed(0)
+    network = Inception().eval()
+    sizes = []
+    network.get_submodule("Mixed_7c").register_forward_hook(lambda module, given, out: sizes.append(tuple(out.shape)))
+    features, classes = network(torch.rand(1, 3, 299, 299))
+    assert sizes == [(1, 2048, 8, 8)]
+    assert features.shape == (1, 2048)
+    assert classes.sum().item() == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("ending", ["npz", "safetensors"])
+def test_weights_are_read_from_the_users_folder(tmp_path, ending):
+    torch.manual_seed(0)
+    network = SqueezeNet().eval()
+    path = tmp_path / "weights" / f"squeezenet1_1_own.{ending}"
+    path.parent.mkdir()
+    if ending == "npz":
+        np.savez(path, **{name: value.half().numpy() for name, value in network.state_dict().items()})
+    else:
+        files.write_tensors(path, network.state_dict())
+    eye = open_eye(folder=tmp_path)
+    assert eye.name == "squeezenet"
+    x = np.random.default_rng(0).integers(0, 255, (3, 3, 128, 128), dtype=np.uint8)
+    seen = eye.look(x)
+    with torch.no_grad():
+        features, classes = network(torch.from_numpy(x / 255).float())
+    np.testing.assert_allclose(seen.features, features, atol=2e-2 if ending == "npz" else 1e-5)
+    np.testing.assert_allclose(seen.classes, classes, atol=1e-4)
+
+
+def test_wrong_weights_and_missing_ones_get_their_sentence(tmp_path):
+    (tmp_path / "weights").mkdir()
+    with pytest.raises(ValueError, match=r"the weights of squeezenet were expected as .*squeezenet1_1\*.safetensors or .npz"):
+        open_eye("squeezenet", tmp_path)
+    with pytest.raises(ValueError, match="the network expected one of inception, squeezenet, random, but got 'vgg'"):
+        open_eye("vgg", tmp_path)
+    np.savez(tmp_path / "weights" / "inception_v3.npz", a=np.zeros(3))
+    with pytest.raises(ValueError, match=r"expected Conv2d_1a_3x3.conv.weight of shape \(32, 3, 3, 3\), but has nothing"):
+        open_eye(folder=tmp_path)
+
+
+def test_without_weights_the_network_is_called_random_and_tells_worse_from_better(tmp_path):
+    eye = open_eye(folder=tmp_path)
+    assert eye.name == "random"
+    chance = np.random.default_rng(0)
+    real, again = (chance.random((60, 1, 16, 16)) * np.linspace(0, 1, 16) for _ in range(2))
+    worse = np.clip(real + 0.3 * chance.normal(size=real.shape), 0, 1)
+    from untwine.metrics import frechet
+
+    look = lambda x: eye.look(x).features  # noqa: E731
+    assert frechet(look(real), look(again)) < 0.5 * frechet(look(real), look(worse))
+    np.testing.assert_array_equal(look(real), open_eye("random", tmp_path).look(real).features)
+    with pytest.raises(ValueError, match=r"expected pictures \(n, C, H, W\) with 1 or 3 channels"):
+        eye.look(np.zeros((3, 4)))
+
+
+def test_scores_bear_the_networks_name_and_groups(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    data = pictures()
+    scores = evaluate(small("double_infogan").fit(data), data, metrics=["realism"])
+    assert list(scores) == ["frechet_random.target", "frechet_random.background"]
+    assert scores["frechet_random.target"].direction == "lower"
+    assert (scores["frechet_random.target"].n, scores["frechet_random.background"].n) == (40, 36)
+    one = evaluate(small("vae").fit(data), data, metrics=["realism"])
+    assert [score.n for score in one.values()] == [76]
+    assert list(one) == ["frechet_random.x"]
+    with pytest.raises(ValueError, match="a method that draws codes, but this one does not"):
+        evaluate(Halves(), made_by_hand(), metrics=["realism"])
+
+
+def test_an_own_network_looks_under_its_own_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    data, sides = pictures(), []
+    method = small("double_infogan").fit(data)
+
+    def brightness(x):
+        sides.append(tuple(x.shape[1:]))
+        features = x.mean((2, 3))
+        return features, torch.softmax(features, 1)
+
+    scores = realism(method, data, own_eye("brightness", brightness, 12))
+    kinds = ("frechet_brightness", "class_score_brightness", "class_score_brightness_real")
+    assert list(scores) == [f"{kind}.{side}" for side in ("target", "background") for kind in kinds]
+    assert set(sides) == {(3, 12, 12)}
+    from untwine.evaluation.seeing import made_pictures
+    from untwine.metrics import frechet
+    from untwine.metrics.encoded import Encoded
+
+    (_, real, made), _ = made_pictures(Encoded(method, data, method.encode(data.x), 5))
+    real, made = (own_eye("again", lambda x: x.mean((2, 3)), 12).look(x).features for x in (real, made))
+    assert scores["frechet_brightness.target"].value == pytest.approx(frechet(real, made))
+    standard = realism(method, data)
+    assert [(name, one.value) for name, one in standard.items()] == [
+        (name, one.value) for name, one in evaluate(method, data, metrics=["realism"]).items()
+    ]
+
+
+def test_an_own_network_is_in_evaluation_mode_and_must_have_a_name_and_rows_of_features():
+    network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Dropout(0.5))
+    look, x = own_eye("mine", network, 8).look, np.ones((3, 1, 8, 8))
+    np.testing.assert_array_equal(look(x).features, np.ones((3, 192)))
+    assert look(x).classes is None
+    for name in ("inception", "two words"):
+        with pytest.raises(ValueError, match=f"own_eye expected a name of one word, other than .*, but got '{name}'"):
+            own_eye(name, network, 8)
+    with pytest.raises(ValueError, match=r"mine expected to return features \(n, d\), but gave \(3, 3, 8, 8\) for 3 rows"):
+        own_eye("mine", torch.nn.Identity(), 8).look(x)

@@ -1,0 +1,46 @@
+"""Every method in a size that fits within a second, on data that fits in a glance."""
+
+import dataclasses
+
+import numpy as np
+
+from untwine import Samples
+from untwine.method.kinds import Trained
+from untwine.methods import METHODS
+
+NAMES = tuple(METHODS)
+TRAINED = tuple(name for name, method in METHODS.items() if issubclass(method, Trained))
+SMALL = {"epochs": 2, "batch": 16, "width": 8, "n_latent": 4, "n_common": 4, "n_salient": 3}
+SMALL |= {"layers_discriminator": 2, "width_discriminator": 32}
+SMALL |= {"n_class": 4, "n_content": 3, "epochs_encoders": 1, "together": 2}
+
+
+def small(name, **changes):
+    method = METHODS[name]
+    fields = {field.name for field in dataclasses.fields(method)}
+    return method(**{key: value for key, value in (SMALL | changes).items() if key in fields})
+
+
+def vectors(target=48, background=40, columns=6, seed=0):
+    """Background varies in two directions, the target in one more."""
+    chance = np.random.default_rng(seed)
+    shared, extra = chance.normal(size=(2, columns)), chance.normal(size=(1, columns))
+    noise = lambda n: 0.1 * chance.normal(size=(n, columns))  # noqa: E731
+    x = chance.normal(size=(target, 2)) @ shared + chance.normal(size=(target, 1)) @ extra + noise(target)
+    y = chance.normal(size=(background, 2)) @ shared + noise(background)
+    return labelled(Samples.contrast(target=x.astype("float32"), background=y.astype("float32")))
+
+
+def pictures(target=40, background=36, shape=(3, 9, 12), seed=0):
+    chance = np.random.default_rng(seed)
+    y = chance.integers(0, 120, size=(target + background, *shape), dtype=np.uint8)
+    y[:target, :, 2:6, 2:6] += 100
+    return labelled(Samples.contrast(target=y[:target], background=y[target:]))
+
+
+def labelled(samples):
+    """Give every row one of five classes, whose numbers have a gap."""
+    return dataclasses.replace(samples, labels=np.array([0, 1, 2, 3, 7])[np.arange(len(samples)) % 5])
+
+
+DATA = {"vectors": vectors, "pictures": pictures}

@@ -1,0 +1,687 @@
+"""Studies: cells run in workers, killed and resumed, and the table that is read back."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import untwine as un
+from untwine.evaluation.named_metrics import VERSIONS
+from untwine.evaluation.scoring import evaluate
+from untwine.plots.studies import study_figure
+from untwine.runs import files
+from untwine.study import cells as one_cell
+from untwine.study import reading, results
+from untwine.study.cells import Cell, locked, run_cell
+from untwine.study.executors import local as workers
+
+ROOT = Path(__file__).parents[2]
+STUDY = """
+title = "Tiny"
+seeds = [0, 1]
+metrics = ["factors", "w2"]
+epochs_scored = [1, 2]
+epochs_metrics = ["w2"]
+
+[size.small]
+fields = { epochs = 4, width = 8, n_common = 3, n_salient = 2, batch = 16 }
+
+[[data]]
+name = "toy_contrast"
+label = "toy"
+options = { n_common = 2, n_salient = 1, n_features = 6 }
+small = { options = { n_target = 60, n_background = 40 } }
+
+[[row]]
+label = "Eq. 8"
+method = "principled_vae"
+
+[[row]]
+label = "PCA"
+method = "pca"
+fields = { n_latent = 3 }
+
+[[row]]
+label = "theirs"
+
+[[column]]
+scores = ["factors_salient.salient", "factors_salient.z"]
+title = "s %"
+scale = 100
+
+[[column]]
+scores = ["w2.common"]
+title = "W2"
+
+[published.toy]
+"Eq. 8" = [90.0, nan]
+theirs = [50.0, 1.25]
+"""
+
+
+def written(folder, text=STUDY, name="tiny"):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.toml"
+    path.write_text(text)
+    return un.Study.read(path)
+
+
+def run_folders(out):
+    return {path.parent: path.stat().st_mtime_ns for path in out.rglob("weights.safetensors")}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A study that was run whole, by two workers."""
+    folder = tmp_path_factory.mktemp("study")
+    study = written(folder)
+    assert study.run(folder / "runs", workers=2) == (4, 0, (), ())
+    return folder, study
+
+
+def test_every_cell_has_its_scores_as_if_run_alone(ran):
+    _, study = ran
+    found = results.by_cell(study.results())
+    data = un.load("toy_contrast", n_common=2, n_salient=1, n_features=6, n_target=60, n_background=40)
+    way = {}
+
+    def watch(method, epoch):
+        way[epoch] = evaluate(method, data.test, ["w2"], 2)["w2.common"].value
+
+    method = un.PrincipledVAE(epochs=4, width=8, n_common=3, n_salient=2, batch=16, seed=1).fit(data.train, watch=watch)
+    alone = evaluate(method, data.test, ["factors", "w2"], 2)
+    cell = next(cell for cell in study.cells() if (cell.row, cell.seed) == ("Eq. 8", 1))
+    there = found[cell.fingerprint]
+    assert set(there) == set(alone) | {"w2_relative.common"}
+    assert {name: value[4] for name, value in there.items()} == {name: one.value for name, one in alone.items()}
+    assert there["w2.common"] == {1: way[1], 2: way[2], 4: way[4]}
+    plain = next(cell for cell in study.cells() if cell.row == "PCA")
+    assert set(found[plain.fingerprint]) == {"factors.z", "factors_salient.z"}  # what a method lacks is not scored
+    assert set(found[plain.fingerprint]["factors.z"]) == {0}
+
+
+def test_the_long_table_has_a_line_for_every_score(ran):
+    folder, _ = ran
+    with (folder / "results" / "tiny.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert tuple(lines[0]) == results.COLUMNS
+    assert len(lines) == 2 * (4 + 2 + 2 * 2) + 2 * 2
+    first = lines[0]
+    assert (first["study"], first["size"], first["data"], first["untwine"]) == ("tiny", "small", "toy", un.__version__)
+    assert all(float(line["low"]) <= float(line["value"]) <= float(line["high"]) and int(line["n"]) > 0 for line in lines)
+    assert all(float(line["fit_seconds"]) > 0 for line in lines)
+
+
+def test_a_finished_cell_is_not_run_again(ran):
+    folder, study = ran
+    before, table = run_folders(folder / "runs"), (folder / "results" / "tiny.csv").read_bytes()
+    assert study.run(folder / "runs", workers=2) == (0, 4, (), ())
+    assert un.Study.read(study.path).run(folder / "elsewhere") == (0, 4, (), ())  # the long table alone says so
+    assert run_folders(folder / "runs") == before
+    assert (folder / "results" / "tiny.csv").read_bytes() == table
+
+
+def test_a_torn_line_is_mended_from_the_run_folder(ran):
+    folder, study = ran
+    table, before = folder / "results" / "tiny.csv", run_folders(folder / "runs")
+    whole = table.read_text()
+    table.write_text(whole[:-30])
+    last = whole.splitlines()[-1].split(",")[-2]
+    left = {row["fingerprint"] for row in results.read_results(table)}
+    assert last not in left
+    assert len(left) == 3  # of a torn cell no line counts, of the others all
+    assert study.run(folder / "runs") == (1, 3, (), ())
+    assert table.read_text() == whole
+    assert run_folders(folder / "runs") == before
+
+
+def test_a_torn_line_of_a_new_cell_costs_no_other(tmp_path):
+    row = dict.fromkeys(results.COLUMNS, 1) | {"study": "a", "row": "first", "fingerprint": "1st"}
+    results.append(tmp_path / "t.csv", [row, row | {"score": "other"}])
+    results.append(tmp_path / "t.csv", [row | {"row": "second", "fingerprint": "2nd"}])
+    text = (tmp_path / "t.csv").read_text()
+    begins = text.index("a,1,1,second")
+    (tmp_path / "t.csv").write_text(text[: begins + len("a,1,1,sec")])
+    assert [one["fingerprint"] for one in results.read_results(tmp_path / "t.csv")] == ["1st", "1st"]
+    results.append(tmp_path / "t.csv", [row | {"row": "second", "fingerprint": "2nd"}])
+    assert (tmp_path / "t.csv").read_text() == text
+
+
+def test_a_damaged_line_inside_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text(results.HEAD + "a,small,toy\n" + ",".join("1" * len(results.COLUMNS)) + "\n")
+    with pytest.raises(ValueError, match=r"line 2 differs; restore the file\.$"):
+        results.read_results(tmp_path / "t.csv")
+
+
+# Configurations
+
+
+def test_another_configuration_has_another_fingerprint_and_labels_do_not_count(tmp_path):
+    def marks(text):
+        return [cell.fingerprint for cell in written(tmp_path, text).cells()]
+
+    base = marks(STUDY)
+    assert len(set(base)) == 4
+    assert marks(STUDY.replace('"toy"', '"other"').replace("published.toy", "published.other")) == base
+    for old, new in (
+        ("epochs = 4", "epochs = 5"),
+        ("n_target = 60", "n_target = 61"),
+        ('["factors", "w2"]', '["factors"]'),
+        ('title = "Tiny"', 'title = "Tiny"\npart = "validation"'),
+        ("epochs_scored = [1, 2]", "epochs_scored = [1, 3]"),
+    ):
+        changed = marks(STUDY.replace(old, new))
+        assert changed[0] != base[0], new
+
+
+def test_a_new_version_of_a_metric_is_another_fingerprint_for_its_cells_alone(tmp_path, monkeypatch):
+    rows = '[[row]]\nlabel = "PCA"\nmetrics = ["factors"]\n'
+    study = written(tmp_path, STUDY.replace('[[row]]\nlabel = "PCA"\n', rows))
+    contrastive, plain = study.cells()[:2], study.cells()[2:]
+
+    def marks(cells):
+        return [cell.fingerprint for cell in cells], [cell.folder(tmp_path) for cell in cells]
+
+    before = marks(contrastive), marks(plain)
+    monkeypatch.setitem(VERSIONS, "probe", 2)  # nobody asks for it
+    assert (marks(contrastive), marks(plain)) == before
+    monkeypatch.setitem(VERSIONS, "factors", 2)  # scored in the end: the weights stay
+    second = marks(contrastive), marks(plain)
+    assert all(set(now[0]).isdisjoint(old[0]) for now, old in zip(second, before, strict=True))
+    assert [now[1] for now in second] == [old[1] for old in before]
+    monkeypatch.setitem(VERSIONS, "factors", 1)
+    monkeypatch.setitem(VERSIONS, "w2", 2)  # scored on the way too, where one comes by again only by training
+    assert marks(plain) == before[1]
+    third = marks(contrastive)
+    assert all(set(now).isdisjoint(old) for now, old in zip(third, before[0], strict=True))
+    monkeypatch.setitem(VERSIONS, "w2", 3)
+    assert set(marks(contrastive)[0]).isdisjoint(third[0])
+
+
+def test_a_finished_cell_is_scored_again_after_a_new_version_but_not_trained(tmp_path, monkeypatch):
+    cell = next(cell for cell in written(tmp_path).cells() if cell.row == "PCA")
+    splits = un.load(cell.name, **cell.options)
+    first = run_cell(cell, tmp_path / "runs", splits)
+    trained = run_folders(tmp_path / "runs")
+    monkeypatch.setitem(VERSIONS, "factors", 2)
+    second = run_cell(cell, tmp_path / "runs", splits)
+    assert run_folders(tmp_path / "runs") == trained
+    assert {row["fingerprint"] for row in second} == {cell.fingerprint}
+    assert {row["fingerprint"] for row in first}.isdisjoint({cell.fingerprint})
+    [scores] = (tmp_path / "runs").rglob("scores.json")
+    assert {one["version"] for one in files.read_json(scores).values()} == {2}
+
+
+def test_other_scores_keep_the_weights_and_another_training_does_not(ran):
+    folder, study = ran
+    cell = study.cells()[0]
+    other = written(folder / "scores", STUDY.replace('["factors", "w2"]', '["factors"]')).cells()[0]
+    assert other.fingerprint != cell.fingerprint
+    assert other.folder(folder) == cell.folder(folder)
+    longer = written(folder / "longer", STUDY.replace("epochs = 4", "epochs = 5")).cells()[0]
+    assert longer.folder(folder) != cell.folder(folder)
+
+
+def test_the_table_counts_cells_of_another_configuration(ran):
+    folder, _ = ran
+    changed = written(folder, STUDY.replace("n_latent = 3", "n_latent = 2"))
+    table = changed.table()
+    assert table.others == 2
+    assert [(entry.row, entry.seeds) for entry in table.entries][::2] == [("Eq. 8", 2), ("PCA", 0), ("theirs", 0)]
+    written(folder)
+
+
+# Killed and stopped
+
+LONG = STUDY.replace("epochs = 4", "epochs = 400").replace('["factors", "w2"]', '["w2"]')
+LONG = LONG[: LONG.index('[[row]]\nlabel = "PCA"')] + LONG[LONG.index('[[row]]\nlabel = "theirs"') :]
+
+
+def started(study, out, number):
+    """Start a study as its user does: from Python, or, to be stopped by Ctrl-C, on the command line."""
+    code = f"import untwine as un; un.Study.read({str(study.path)!r}).run({str(out)!r})"
+    if number == signal.SIGINT:
+        # A shell that runs the tests in the background has its children ignore Ctrl-C.
+        code = (
+            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+            f"from untwine.cli.study import study; study(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
+        )
+    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(happened, seconds=300):
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_study_goes_on_and_ends_as_one_that_was_not(tmp_path, number):
+    study = written(tmp_path, LONG)
+    first, second = study.cells()
+    table, folder = tmp_path / "results" / "tiny.csv", second.folder(tmp_path / "runs")
+    process = started(study, tmp_path / "runs", number)
+    try:
+        wait_for(lambda: table.exists() and (folder / "scores_1.json").exists())
+    finally:
+        process.send_signal(number)
+        _, said = process.communicate()
+    if number == signal.SIGINT:
+        assert said.endswith("untwine: stopped; the same command goes on.\n")
+        assert process.returncode == 130
+    with locked(folder):  # the worker is gone, or this would wait for it
+        assert not (folder / "method.json").exists()
+        if number == signal.SIGINT:
+            assert (folder / "checkpoint.safetensors").exists()
+    before, weights = table.read_text(), first.folder(tmp_path / "runs") / "weights.safetensors"
+    assert {row["fingerprint"] for row in results.read_results(table)} == {first.fingerprint}
+    done = weights.stat().st_mtime_ns
+    assert study.run(tmp_path / "runs") == (1, 1, (), ())
+    assert table.read_text().startswith(before)
+    assert weights.stat().st_mtime_ns == done
+    unbroken = run_cell(second, tmp_path / "unbroken", un.load(second.name, **second.options))
+    there = [row for row in study.results() if row["fingerprint"] == second.fingerprint]
+    assert [(row["epoch"], row["score"], row["value"]) for row in there] == [
+        (row["epoch"], row["score"], row["value"]) for row in unbroken
+    ]
+
+
+def test_a_worker_that_dies_costs_one_cell(tmp_path, monkeypatch):
+    study = written(tmp_path)
+    monkeypatch.setattr(workers, "START", "import os, sys; sys.stdin.readline(); os._exit(7)")
+    ran = study.run(tmp_path / "runs")
+    assert ran.finished == 0
+    assert len(ran.failed) == 4
+    assert ran.failed[0].startswith("toy, Eq. 8, seed 0: its worker ended with code 7; see ")
+    assert not (tmp_path / "results" / "tiny.csv").exists()
+
+
+def test_data_that_is_not_here_is_skipped(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    study = written(tmp_path, STUDY.replace('label = "toy"', 'label = "toy"\nneeds = ["faces"]'))
+    ran = study.run(tmp_path / "runs")
+    assert ran[:2] == (0, 0)
+    (sentence,) = ran.skipped
+    assert sentence.startswith(
+        f"toy is skipped, for there is no faces in {tmp_path}; set the environment variable UNTWINE_DATA"
+    )
+    assert study.table().entries[0].mean is None
+
+
+def test_only_some_cells(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("untwine.study.answers", lambda cells, *rest: (asked.append(str(cell)) for cell in cells))
+    study = written(tmp_path)
+    study.run(tmp_path / "runs", only={"row": ["PCA"], "seed": [1]})
+    assert asked == ["toy, PCA, seed 1"]
+    with pytest.raises(ValueError, match=r"only expected a row among Eq. 8, PCA, but got 'VAE'\.$"):
+        study.run(tmp_path / "runs", only={"row": ["VAE"]})
+
+
+# The table
+
+
+def by_hand(study, values):
+    """Fill the long table: for (row, seed) the scores of a cell."""
+    for cell in study.cells():
+        if (cell.row, cell.seed) in values:
+            scores = {
+                name: {"value": v, "low": v, "high": v, "n": 9, "seconds": 1.0}
+                for name, v in values[cell.row, cell.seed].items()
+            }
+            results.append(study.path.parent / "results" / "tiny.csv", one_cell._rows(cell, {2: scores}, 1.0))
+
+
+def test_mean_and_deviation_are_those_by_hand(tmp_path):
+    study = written(tmp_path, STUDY.replace("seeds = [0, 1]", "seeds = [0, 1, 2]"))
+    by_hand(
+        study,
+        {
+            ("Eq. 8", 0): {"factors_salient.salient": 0.1, "w2.common": 3.0},
+            ("Eq. 8", 1): {"factors_salient.salient": 0.2, "w2.common": 3.0},
+            ("Eq. 8", 2): {"factors_salient.salient": 0.4, "w2.common": 6.0},
+            ("PCA", 1): {"factors_salient.z": 0.5},
+        },
+    )
+    there = {(entry.row, entry.column): entry for entry in study.table().entries}
+    eq8 = there["Eq. 8", "s %"]
+    assert eq8.mean == pytest.approx(70 / 3)
+    assert eq8.deviation == pytest.approx(100 * np.sqrt((0.0177778 + 0.0011111 + 0.0277778) / 2), rel=1e-4)
+    assert (eq8.seeds, eq8.of, eq8.published) == (3, 3, 90.0)
+    assert there["Eq. 8", "W2"][4:] == (4.0, pytest.approx(np.sqrt(3)), 3.0, 6.0, 3, 3, None)
+    assert there["PCA", "s %"][3:] == ("factors_salient.z", 50.0, None, 50.0, 50.0, 1, 3, None)
+    assert there["PCA", "W2"].mean is None
+    assert there["theirs", "W2"] == ("toy", "theirs", "W2", "", None, None, None, None, 0, 0, 1.25)
+
+
+def test_the_last_epoch_counts(tmp_path):
+    study = written(tmp_path)
+    score = {"value": 1.0, "low": 0.0, "high": 2.0, "n": 3, "seconds": 0.1}
+    found = {4: {"w2.common": score}, 1: {"w2.common": score | {"value": 9.0}}}
+    results.append(tmp_path / "results" / "tiny.csv", one_cell._rows(study.cells()[0], found, 1.0))
+    assert study.table().entries[1].mean == 1.0
+
+
+def test_a_cell_that_two_have_run_is_kept_once(tmp_path):
+    study = written(tmp_path)
+    by_hand(study, {("Eq. 8", 0): {"w2.common": 1.0}})
+    by_hand(study, {("Eq. 8", 0): {"w2.common": 2.0}, ("PCA", 0): {"w2.common": 3.0}})
+    assert [row["value"] for row in study.results()] == [1.0, 3.0]
+
+
+SWEPT = (
+    STUDY.replace('method = "pca"\nfields = { n_latent = 3 }', 'method = "principled_vae"\nsmall = { lambda_z = [0, 2.5] }')
+    + '[figure]\nover_epochs = ["w2.common"]\nover_sweep = ["factors_salient.salient"]\n'
+)
+
+
+def test_a_list_of_values_sweeps_the_field(tmp_path):
+    study = written(tmp_path, SWEPT)
+    assert [(cell.row, cell.params["lambda_z"]) for cell in study.cells()[::2]] == [
+        ("Eq. 8", un.PrincipledVAE().lambda_z),
+        ("PCA lambda_z=0", 0),
+        ("PCA lambda_z=2.5", 2.5),
+    ]
+    by_hand(
+        study,
+        {(row, seed): {"factors_salient.salient": 0.1 * seed + v, "w2.common": v} for seed in (0, 1) for row, v in
+         (("Eq. 8", 0.7), ("PCA lambda_z=0", 0.2), ("PCA lambda_z=2.5", 0.4))},
+    )  # fmt: skip
+    training, swept = study.panels()
+    np.testing.assert_array_equal(training.lines["Eq. 8"].y, [[0.7], [0.7]])
+    assert list(training.lines) == ["Eq. 8"]
+    assert (swept.x, swept.even) == ("lambda_z", True)
+    x, y, beside = swept.lines["factors_salient.salient"]
+    assert beside == ()
+    np.testing.assert_array_equal(x, [0, 2.5])
+    np.testing.assert_allclose(y, [[0.2, 0.4], [0.3, 0.5]])
+
+
+def test_a_method_without_epochs_is_a_level_line_over_training(tmp_path):
+    study = written(tmp_path, STUDY + '[figure]\nover_epochs = ["w2.common"]\n')
+    score = {"value": 1.0, "low": 0.0, "high": 2.0, "n": 3, "seconds": 0.1}
+    epochs = {"Eq. 8": (1, 2, 4), "PCA": (0,)}
+    for cell in study.cells():
+        found = {epoch: {"w2.common": score | {"value": epoch + 1.0}} for epoch in epochs.get(cell.row, ())}
+        results.append(tmp_path / "results" / "tiny.csv", one_cell._rows(cell, found, 1.0))
+    (training,) = study.panels()
+    lines = {name: (line.x.tolist(), line.y.tolist()) for name, line in training.lines.items()}
+    assert lines == {"Eq. 8": ([1, 2, 4], [[2, 3, 5]] * 2), "PCA": ([1, 4], [[1, 1]] * 2)}
+
+
+LOWEST = SWEPT.replace("small = { lambda_z", 'lowest = "w2.common"\nsmall = { lambda_z').replace('"Eq. 8" = [90', "PCA = [90")
+
+
+def test_of_a_sweep_the_lowest_is_shown_alone_once_all_is_finished(tmp_path):
+    study = written(tmp_path, LOWEST)
+    first = {("PCA lambda_z=0", s): {"w2.common": w} for s, w in ((0, 1.0), (1, 4.0))}
+    by_hand(study, {**first, ("PCA lambda_z=2.5", 0): {"w2.common": 0.1}})
+    assert [e.row for e in study.table().entries[::2]] == ["Eq. 8", "PCA lambda_z=0", "PCA lambda_z=2.5", "theirs"]
+    by_hand(study, {("PCA lambda_z=2.5", 1): {"w2.common": 4.4}})
+    there = {(entry.row, entry.column): entry for entry in study.table().entries}
+    assert list(there) == [(row, column) for row in ("Eq. 8", "PCA lambda_z=2.5", "theirs") for column in ("s %", "W2")]
+    assert there["PCA lambda_z=2.5", "W2"].mean == 2.25
+    assert there["PCA lambda_z=2.5", "s %"].published == 90.0  # the paper's stand under the name without a value
+
+
+def test_the_lowest_needs_a_sweep_and_a_column(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"the row 'PCA' expected a list of values to choose the lowest of, but sweeps nothing\.$"
+    ):
+        written(tmp_path, LOWEST.replace("[0, 2.5]", "2.5"))
+    with pytest.raises(ValueError, match=r"lowest of the row 'PCA' expected names among .*, but got 'w2\.z'\.$"):
+        written(tmp_path, LOWEST.replace('lowest = "w2.common"', 'lowest = "w2.z"'))
+
+
+def test_lists_of_one_length_are_swept_side_by_side(tmp_path):
+    study = written(tmp_path, SWEPT.replace("lambda_z = [0, 2.5]", "lambda_z = [0, 2.5], lambda_s = [7.0, 9.0]"))
+    found = [(cell.row, cell.params["lambda_z"], cell.params["lambda_s"]) for cell in study.cells()[2::2]]
+    assert found == [("PCA lambda_z=0", 0, 7.0), ("PCA lambda_z=2.5", 2.5, 9.0)]
+
+
+def test_a_row_may_belong_to_some_data_sets_alone(tmp_path):
+    other = '[[data]]\nname = "toy_contrast"\nlabel = "other"\n\n[[row]]\nlabel = "PCA"\ndata = ["toy"]'
+    study = written(tmp_path, STUDY.replace('[[row]]\nlabel = "PCA"', other))
+    assert {(cell.data, cell.row) for cell in study.cells()} == {("toy", "Eq. 8"), ("other", "Eq. 8"), ("toy", "PCA")}
+    table = study.table(results="nowhere").entries
+    assert {entry.row for entry in table if entry.data == "other"} == {"Eq. 8", "theirs"}
+    assert {entry.row for entry in table if entry.data == "toy"} == {"Eq. 8", "PCA", "theirs"}
+
+
+def test_rows_of_different_data_sets_may_share_a_label(tmp_path):
+    row = '[[row]]\nlabel = "PCA"\n'
+    other = '[[data]]\nname = "toy_contrast"\nlabel = "other"\n\n' + row + 'method = "pca"\nfields = { n_latent = 2 }\n'
+    both = STUDY.replace(row, f'{other}data = ["other"]\n\n{row}data = ["toy"]\n')
+    found = {cell.data: cell.params["n_latent"] for cell in written(tmp_path, both).cells() if cell.row == "PCA"}
+    assert found == {"other": 2, "toy": 3}
+    with pytest.raises(ValueError, match="the rows expected a label each, but 'PCA' is there twice"):
+        written(tmp_path, both.replace('data = ["toy"]\n', ""))
+
+
+def test_scores_are_drawn_against_another_one(tmp_path):
+    study = written(tmp_path, SWEPT + 'against = "w2.common"\n')
+    values = {"Eq. 8": (0.7, 3.0), "PCA lambda_z=0": (0.2, 1.0), "PCA lambda_z=2.5": (0.4, 2.0)}
+    lines = {
+        (row, seed): {"factors_salient.salient": v + 0.1 * seed, "w2.common": w + seed}
+        for row, (v, w) in values.items()
+        for seed in (0, 1)
+    }
+    by_hand(study, lines)
+    panel = study.panels()[-1]
+    assert (panel.x, panel.y, panel.even) == ("w2.common", "factors_salient.salient", False)
+    x, y, beside = panel.lines["PCA"]
+    np.testing.assert_allclose(x, [1.5, 2.5])  # the mean over seeds
+    np.testing.assert_allclose(y, [[0.2, 0.4], [0.3, 0.5]])
+    assert beside == ["0", "2.5"]
+    np.testing.assert_allclose(panel.lines["Eq. 8"].y, [[0.7], [0.8]])
+    study_figure(study.panels()).canvas.draw()
+
+
+def test_equal_cells_run_once(tmp_path):
+    usual = un.PrincipledVAE().lambda_z
+    study = written(tmp_path, SWEPT.replace("[0, 2.5]", f"[0, {usual}]"))
+    marks = [cell.fingerprint for cell in study.cells()]
+    assert len(marks) == 6
+    assert len(set(marks)) == 4
+
+
+# Special rows
+
+
+def cell_of(study, **changes):
+    return Cell(**{**study.cells()[0].to_json(), **changes})
+
+
+def labelled():
+    chance = np.random.default_rng(0)
+    groups = np.repeat([0, 1], [20, 30])
+    rows = un.Samples(
+        chance.normal(size=(50, 4)),
+        groups=groups,
+        labels=np.where(groups, np.arange(50) % 3, -1),
+        factors=np.arange(50.0)[:, None],
+    )
+    return un.data.Splits(rows, rows)
+
+
+def test_shuffled_groups_train_on_other_groups_and_score_on_the_true_ones(tmp_path):
+    splits = labelled()
+    train, test = one_cell._shuffled(cell_of(written(tmp_path), shuffle="groups"), splits)
+    assert (train.groups != splits.train.groups).any()
+    assert np.bincount(train.groups).tolist() == [20, 30]
+    np.testing.assert_array_equal(train.x, splits.train.x)
+    assert test is splits.test
+
+
+def test_shuffled_labels_say_nothing_of_the_rows(tmp_path):
+    splits = labelled()
+    train, test = one_cell._shuffled(cell_of(written(tmp_path), shuffle="labels"), splits)
+    assert train is splits.train
+    assert (test.labels[:20] == -1).all()
+    assert (test.labels[20:] != splits.test.labels[20:]).any()
+    assert sorted(test.labels) == sorted(splits.test.labels)
+    np.testing.assert_array_equal(test.labels[20:], test.factors[20:, 0] % 3)  # a row's labels and factors stay together
+
+
+def test_classifiers_learn_from_the_rows_that_the_file_says(tmp_path, monkeypatch):
+    asked = {}
+    monkeypatch.setattr(
+        one_cell, "evaluate", lambda method, samples, metrics, seeds, train: asked.update(test=samples, train=train)
+    )
+    parts = labelled()
+    pca = un.PCA(n_latent=2).fit(parts.train)
+    one_cell._scored(cell_of(written(tmp_path), learn="first half"), pca, parts, ["factors"])
+    np.testing.assert_array_equal(asked["train"].factors[:, 0], np.arange(20, 35))
+    np.testing.assert_array_equal(asked["test"].factors[:, 0], [*range(20), *range(35, 50)])
+    one_cell._scored(cell_of(written(tmp_path)), pca, parts, ["factors"])
+    assert asked["train"] is None
+    assert len(asked["test"]) == 50
+    one_cell._scored(cell_of(written(tmp_path), learn="training part"), pca, parts, ["factors"])
+    assert asked["train"] is parts.train
+    assert asked["test"] is parts.test
+
+
+def test_a_row_may_show_scores_with_another_ending(tmp_path):
+    study = written(tmp_path, STUDY.replace("{ n_latent = 3 }", '{ n_latent = 3 }\nending = "_constant.x"'))
+    by_hand(study, {("PCA", 0): {"factors_salient_constant.x": 0.5, "factors_salient.z": 0.9}})
+    entry = next(entry for entry in study.table().entries if entry.row == "PCA")
+    assert (entry.score, entry.mean) == ("factors_salient_constant.x", 50.0)
+
+
+def test_hyperparameters_are_chosen_on_a_part_of_the_training_rows(tmp_path):
+    cell = cell_of(written(tmp_path), part="validation")
+    whole, split = un.load(cell.name, **cell.options), workers._load(cell)
+    assert len(split.train) + len(split.test) == len(whole.train)
+    known = {row.tobytes() for row in whole.train.x}
+    assert all(row.tobytes() in known for row in split.test.x)
+    assert len(split.test) == round(0.2 * len(whole.train))
+
+
+# Files
+
+
+def test_fields_come_in_their_order(tmp_path):
+    text = STUDY.replace("small = { options", "fields = { n_salient = 5 }\nsmall = { fields = { batch = 7 }, options")
+    text = text.replace(
+        'method = "principled_vae"', 'method = "principled_vae"\nfields = { lr = 0.5, width = 9 }\nsmall = { lr = 0.25 }'
+    )
+    params = written(tmp_path, text).cells()[0].params
+    assert [params[key] for key in ("epochs", "n_salient", "batch", "width", "lr")] == [4, 5, 7, 9, 0.25]
+    paper = written(tmp_path, text).cells("paper")[0]
+    assert paper.params["epochs"] == un.PrincipledVAE().epochs
+    assert paper.options["n_target"] == 4000
+
+
+def test_a_paper_setting_is_below_what_a_row_says(tmp_path):
+    text = STUDY.replace('name = "toy_contrast"', 'name = "grassy_mnist"').replace(
+        "{ n_common = 2, n_salient = 1, n_features = 6 }", "{}"
+    )
+    text = text.replace("n_target = 60, n_background = 40", "n_test = 100").replace(
+        "[size.small]", "[size.paper]\npreset = true\n[size.small]"
+    )
+    text = text.replace('method = "principled_vae"', 'method = "principled_vae"\nfields = { lambda_z = 0.0 }')
+    params = written(tmp_path, text).cells("paper")[0].params
+    assert params["lambda_z"] == 0
+    assert params["epochs"] == un.PrincipledVAE.papers["grassy_mnist"]["epochs"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "studies").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_studies_of_the_papers_can_be_run(path):
+    study = un.Study.read(path)
+    for size in ("small", "paper"):
+        assert study.cells(size)
+    for data in study.said["data"]:
+        assert reading.columns(study.said, reading.label(data))
+    assert {cell.seed for cell in study.cells("small")} == {0, 1, 2}
+    assert {cell.seed for cell in study.cells("paper")} >= {0, 1, 2}
+    assert os.path.basename(path) in (ROOT / "docs" / "tutorials" / "studies.md").read_text()
+
+
+def test_the_papers_figures_are_theirs():
+    table = un.Study.read(ROOT / "studies" / "principled_table1.toml").table(results="nowhere").entries
+    there = {(entry.data, entry.row, entry.column): entry.published for entry in table}
+    assert there["L MNIST", "Eq. 8", "s acc %"] == 92.17
+    assert there["NL MNIST", "sRb-VAE", "W2"] == 38.12
+    assert there["AffectNet", "cVAE", "z SS"] == 0.17
+    assert there["L MNIST", "PCA", "s acc %"] is None
+
+
+def test_the_unsupervised_rows_of_the_style_have_what_won_the_search():
+    search, table = (un.Study.read(ROOT / "studies" / f"{name}.toml") for name in ("reference_search", "reference_table1"))
+    said = {cell.row: cell.params for cell in search.cells("small")}
+    mean = {entry.row: entry.mean for entry in search.table().entries if entry.column == "mean"}
+    for row in ("beta-VAE", "DIP-VAE-I", "DIP-VAE-II"):
+        best = min((one for one in said if one.startswith(f"{row} ")), key=lambda one: mean[one])
+        used = next(cell.params for cell in table.cells("small") if cell.row == row)
+        assert used | {"seed": 0} == dict(said[best]) | {"seed": 0}
+
+
+def test_the_figures_of_dip_vae_are_the_papers():
+    entries = [
+        entry
+        for name in ("dip_table1", "dip_table2", "dip_figure1")
+        for entry in un.Study.read(ROOT / "studies" / f"{name}.toml").table("paper", results="nowhere").entries
+    ]
+    there = {(entry.data, entry.row, entry.column): entry.published for entry in entries}
+    assert there["2D Shapes", "DIP-VAE-II (lambda_od 500)", "SAP"] == 0.5253
+    assert there["2D Shapes redrawn", "DIP-VAE-I (lambda_od 10)", "Z-diff %"] == 98.7
+    assert there["CelebA", "beta-VAE (beta 32)", "error"] == 0.1572
+    assert there["CelebA", "DIP-VAE-II (lambda_od 80)", "SAP %"] == 3.93
+    assert there["CelebA", "DIP-VAE-I", "Wearing lipstick"] == 84.7
+    assert there["CelebA", "beta-VAE beta=8", "Wavy hair"] == 63.7
+    assert there["2D Shapes redrawn", "DIP-VAE-II lambda_od=5", "error"] == 0.0023
+    assert ("CelebA", "DIP-VAE-II (lambda_od 500)", "error") not in there  # a weight of the other data set
+    assert {row for data, row, _ in there if data == "CelebA"} >= {"PCA", "random labels", "the more frequent"}
+
+
+def test_the_figures_of_lord_are_the_papers():
+    there = {
+        (name, entry.data, entry.row, entry.column): entry.published
+        for name in ("lord_table1", "lord_table2", "lord_table3", "lord_table4")
+        for entry in un.Study.read(ROOT / "studies" / f"{name}.toml").table("paper", results="nowhere").entries
+    }
+    assert there["lord_table1", "SmallNorb-Poses", "DrNet loss=vgg16", "LPIPS"] == 0.152
+    assert there["lord_table1", "Cars3D", "LORD", "LPIPS"] == 0.078
+    assert there["lord_table1", "SmallNorb", "ML-VAE loss=l1", "LPIPS"] == 0.210
+    assert there["lord_table2", "SmallNorb", "ML-VAE loss=l1", "y from c"] == 0.90
+    assert there["lord_table1", "Cars3D", "LORD", "error"] is None
+    assert there["lord_table2", "SmallNorb", "Cycle-VAE loss=l1", "c from y"] == 0.79
+    assert there["lord_table2", "Cars3D", "Szabo et al. loss=vgg16", "y from c"] == 0.91
+    assert there["lord_table3", "Cars3D", "without second stage", "c from y"] == 0.5
+    assert there["lord_table4", "RaFD", "StarGAN", "right class %"] == 97.8  # an error of 2.2 %
+    variants = {cell.row: cell.params for cell in un.Study.read(ROOT / "studies" / "lord_table3.toml").cells("small")}
+    assert variants["semi-amortised with KL"]["inference"] == "semi"
+    assert variants["semi-amortised with KL"]["regularisation"] == "kl"
+    assert variants["without second stage"]["epochs_encoders"] == 0
+
+
+@pytest.mark.parametrize("size", ["small", "paper"])
+def test_the_sweep_of_dip_vae_keeps_the_papers_proportions(size):
+    cells = un.Study.read(ROOT / "studies" / "dip_figure1.toml").cells(size)
+    of = {"i": [], "ii": []}
+    for cell in cells:
+        if cell.method == "dip_vae":
+            of[cell.params["variant"]].append(cell.params["lambda_d"] / cell.params["lambda_od"])
+            assert (cell.params["lambda_third"] > 0) == (cell.params["variant"] == "ii")
+    assert set(of["i"]) == {10.0}
+    assert set(of["ii"]) == {1.0}
+
+
+def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):
+    two = STUDY.replace("[[row]]", '[[data]]\nname = "toy_contrast"\nlabel = "other"\n\n[[row]]\ndata = ["other"]', 1)
+    two = two.replace("published.toy", "published.other")
+    study = written(tmp_path, two)
+    first = study.said["row"][0]["label"]
+    assert {cell.data for cell in study.cells() if cell.row == first} == {"other"}
+    assert {entry.data for entry in study.table().entries if entry.row == first} == {"other"}
+    others = {cell.data for cell in study.cells() if cell.row != first}
+    assert len(others) > 1
+    with pytest.raises(ValueError, match=r"data of the row .* expected names among .*, but got 'nowhere'"):
+        written(tmp_path, two.replace('data = ["other"]', 'data = ["nowhere"]'))

@@ -1,0 +1,215 @@
+"""Tables of codes: only rows of the batch move, each by an Adam of its own, in memory or on disk, and resumed to the bit."""
+
+import glob
+import tempfile
+
+import numpy as np
+import pytest
+import torch
+from game import rows as training_rows
+from torch import nn
+
+from untwine.runs.files import read_tensors, write_tensors
+from untwine.training import mapped
+from untwine.training.embedding_table import CodeTable, Mover
+from untwine.training.loop import Player, Stage, TrainingError, train
+
+BETAS, LR = (0.5, 0.99), 0.03
+
+
+def table_of(rows, width, seed=0):
+    torch.manual_seed(seed)
+    return CodeTable(rows, width).double()
+
+
+def moved(table, batches, target):
+    """Move a table by the loss of its rows' distance to targets; return it."""
+    mover = Mover([table.weight], [table], BETAS)
+    for index in batches:
+        loss = (table(index) - target[index]).square().mean()
+        grads = mover.merged(torch.autograd.grad(loss, mover.inputs()))
+        mover.step(grads, LR)
+    return table.weight.detach()
+
+
+def test_each_row_has_the_adam_of_its_own_steps_alone():
+    chance = torch.Generator().manual_seed(1)
+    target = torch.randn(9, 4, generator=chance, dtype=torch.float64)
+    batches = [torch.randint(0, 8, (5,), generator=chance) for _ in range(40)]  # rows come twice, the last never
+    table = table_of(9, 4)
+    rows = [nn.Parameter(row.clone()) for row in table.weight.detach()]
+    adams = [torch.optim.Adam([row], lr=LR, betas=BETAS) for row in rows]
+    for index in batches:
+        loss = (torch.stack([rows[i] for i in index]) - target[index]).square().mean()
+        for row in rows:
+            row.grad = None
+        loss.backward()
+        for i in set(index.tolist()):
+            adams[i].step()
+    start = table.weight.detach().clone()
+    found = moved(table, batches, target)
+    torch.testing.assert_close(found, torch.stack(list(rows)).detach(), atol=1e-12, rtol=0)
+    assert torch.equal(found[8], start[8])
+    assert (found[:8] != start[:8]).all()
+
+
+def test_with_every_row_in_the_batch_it_is_a_dense_adam():
+    target = torch.randn(6, 3, dtype=torch.float64)
+    table = table_of(6, 3)
+    dense = nn.Parameter(table.weight.detach().clone())
+    adam = torch.optim.Adam([dense], lr=LR, betas=BETAS)
+    orders = [torch.randperm(6) for _ in range(30)]
+    for _ in orders:
+        adam.zero_grad()
+        (dense - target).square().mean().backward()
+        adam.step()
+    torch.testing.assert_close(moved(table, orders, target), dense.detach(), atol=1e-12, rtol=0)
+
+
+def test_codes_begin_within_reach_and_are_read_without_a_trace():
+    table = CodeTable(1000, 3, reach=0.2)
+    assert 0.19 < table.weight.abs().max() <= 0.2
+    index = torch.tensor([3, 3, 7])
+    assert torch.equal(table.read(index), table.weight[index])
+    with torch.no_grad():
+        assert torch.equal(table(index), table.weight[index])
+    assert table.taken == []
+    assert table(index).requires_grad
+
+
+class Codes(nn.Module):
+    def __init__(self, rows=24, width=3):
+        super().__init__()
+        torch.manual_seed(0)
+        self.table, self.scale = CodeTable(rows, width), nn.Parameter(torch.ones(width))
+        self.double()
+
+
+def stage_of(nets, epochs=2, spoil=lambda t: 1.0):
+    """A stage that draws each code to the sum of its row; the scale and the codes are two players of one loss."""
+
+    def step(batch, t):
+        loss = (nets.table(batch.index) * nets.scale - batch.x.sum(1, keepdim=True)).square().mean()
+        yield ("scale", "codes"), {"distance": loss * spoil(t)}
+
+    players = {"scale": Player([nets.scale], 0.01), "codes": Player(nets.table, 0.1)}
+    return Stage("codes", epochs, players, step, 8)
+
+
+def fitted(nets, **settings):
+    return train([stage_of(nets), stage_of(nets)], nets, training_rows(24), seed=0, **settings)
+
+
+def test_the_loop_moves_the_rows_of_the_batch_and_no_others():
+    nets = Codes()
+    start, seen = nets.table.weight.detach().clone(), []
+
+    def step(batch, t):
+        seen.extend(batch.index.tolist())
+        yield "codes", {"size": nets.table(batch.index).square().sum()}
+        changed = (nets.table.weight.detach() != start).any(1)
+        assert set(torch.nonzero(changed).ravel().tolist()) == set(seen)
+
+    train([Stage("one", 1, {"codes": Player(nets.table, 0.1)}, step, 8)], nets, training_rows(24), seed=0)
+    assert sorted(seen) == list(range(24))
+    assert nets.table.taken == []
+
+
+def test_two_stages_stopped_anywhere_go_on_with_the_same_bits(tmp_path):
+    whole = Codes()
+    history = fitted(whole)
+    assert history[-1].value < 0.8 * history[0].value
+    for stop in (1, 4, 6, 8, 11):
+        nets, file = Codes(), tmp_path / f"{stop}.safetensors"
+        stages = [stage_of(nets), stage_of(nets)]
+        count = iter(range(100))
+
+        def stopping(number, stage, count=count, stop=stop):
+            def step(batch, t):
+                if next(count) == stop:
+                    raise InterruptedError
+                yield from stage.step(batch, t)
+
+            return Stage(stage.name, stage.epochs, stage.players, step, stage.batch)
+
+        with pytest.raises(InterruptedError):
+            train([stopping(i, s) for i, s in enumerate(stages)], nets, training_rows(24), seed=0, checkpoint=file, every=0)
+        again = Codes()
+        assert fitted(again, checkpoint=file, resume=True) == history
+        assert torch.equal(again.table.weight, whole.table.weight)
+        assert torch.equal(again.scale, whole.scale)
+
+
+def test_what_is_not_finite_never_reaches_the_table():
+    nets = Codes()
+    start = nets.table.weight.detach().clone()
+    spoil = lambda t: torch.tensor(torch.nan)  # noqa: E731
+    with (
+        pytest.raises(TrainingError, match="'distance' of the player 'scale/codes' was not finite"),
+        pytest.warns(RuntimeWarning),
+    ):
+        train([stage_of(nets, 5, spoil)], nets, training_rows(24), seed=0)
+    assert torch.equal(nets.table.weight, start)
+
+
+def test_a_table_that_no_term_reaches_is_refused():
+    nets = Codes()
+
+    def step(batch, t):
+        nets.table(batch.index)
+        yield ("codes", "scale"), {"size": nets.scale.sum()}
+
+    players = {"scale": Player([nets.scale], 0.01), "codes": Player(nets.table, 0.1)}
+    with pytest.raises(ValueError, match=r"expected to reach all that it owns, but table.weight has no gradient"):
+        train([Stage("one", 1, players, step, 8)], nets, training_rows(24), seed=0)
+
+
+def test_the_norm_that_clips_is_that_of_all_rows_together():
+    nets = Codes()
+    start = nets.table.weight.detach().clone()
+
+    def step(batch, t):
+        yield "codes", {"size": 1e6 * nets.table(batch.index).sum()}
+
+    # With beta = 0 Adam goes lr whatever the size; the second moment tells what it was given.
+    stage = Stage("one", 1, {"codes": Player(nets.table, 0.1, (0.0, 0.0))}, step, 24)
+    train([stage], nets, training_rows(24), seed=0, clip=1e-9)
+    # Each of 72 gradients is 1e-9 / sqrt(72), next to Adam's epsilon of 1e-8.
+    share = 1e-9 / np.sqrt(72)
+    torch.testing.assert_close(start - nets.table.weight.detach(), torch.full_like(start, 0.1 * share / (share + 1e-8)))
+
+
+def test_a_table_on_disk_has_the_bits_of_one_in_memory(monkeypatch, tmp_path):
+    inside = Codes()
+    history = fitted(inside, checkpoint=tmp_path / "inside")
+    monkeypatch.setattr(mapped, "limit", lambda: 64)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made = []
+    real = torch.from_file
+    monkeypatch.setattr(torch, "from_file", lambda *a, **k: made.append(a) or real(*a, **k))
+    outside = Codes()
+    assert fitted(outside, checkpoint=tmp_path / "outside", every=0) == history
+    assert len(made) == 2 + 2 * 3  # the table, also in double precision; in each stage two moments and the counts
+    assert torch.equal(outside.table.weight, inside.table.weight)
+    assert glob.glob(str(tmp_path / "untwine-*")) == []
+    tensors, _ = read_tensors(tmp_path / "outside")
+    assert torch.equal(tensors["nets/table.weight"], inside.table.weight.detach())
+
+
+@pytest.mark.parametrize(
+    "kind", [torch.float64, torch.float32, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool]
+)
+def test_tensors_of_every_kind_are_written_and_read_back_by_the_formats_own_library(kind, tmp_path):
+    from safetensors.torch import load_file
+
+    tensors = {
+        "a": torch.tensor([[0, 1, 1], [1, 0, 1]]).to(kind),
+        "one": torch.tensor(1).to(kind),
+        "none": torch.empty(0, 2).to(kind),
+    }
+    tensors["last"] = torch.arange(10, dtype=torch.float64).view(2, 5).T
+    write_tensors(tmp_path / "x", tensors, {"said": "so"})
+    for found in (load_file(tmp_path / "x"), read_tensors(tmp_path / "x")[0]):
+        assert set(found) == set(tensors)
+        assert all(torch.equal(found[name], tensors[name]) and found[name].dtype == tensors[name].dtype for name in tensors)
+    assert read_tensors(tmp_path / "x")[1] == {"said": "so"}

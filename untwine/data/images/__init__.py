@@ -1,0 +1,1 @@
+"""Images that data sets draw, cut out, blend and align."""

@@ -1,0 +1,1 @@
+"""From a fitted method and samples to scores, galleries, diagnostics and advice."""

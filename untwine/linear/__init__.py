@@ -1,0 +1,1 @@
+"""Closed forms: group covariances and the contrast test."""

@@ -1,0 +1,84 @@
+"""What scikit-learn asks of an estimator, so that methods stand in its pipelines and searches."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from untwine.latents import Latents
+from untwine.method.inputs import Needs
+from untwine.samples import Array, Samples, observations
+
+
+@dataclass(eq=False, kw_only=True)
+class Estimator(ABC):
+    """Parameters, columns and scores as scikit-learn wants them, from a method's own fit, encode and reconstruct."""
+
+    needs: ClassVar[Needs] = "nothing"
+
+    @property
+    @abstractmethod
+    def blocks(self) -> dict[str, int]:
+        """The width of each block of codes, by name."""
+
+    @abstractmethod
+    def fit(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Train on samples and return the method itself."""
+
+    @abstractmethod
+    def encode(self, x: Samples | ArrayLike) -> Latents:
+        """Infer the codes of rows."""
+
+    @abstractmethod
+    def reconstruct(self, x: Samples | ArrayLike) -> Array:
+        """Encode and decode."""
+
+    def transform(self, x: Samples | ArrayLike) -> Array:
+        """Return all blocks side by side as one array, as scikit-learn wants it."""
+        return self.encode(x).array()
+
+    def fit_transform(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> Array:
+        """Fit, and return the codes of the same rows."""
+        return self.fit(x, y).transform(x)
+
+    def score(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> float:
+        """Return minus the mean squared error of reconstruction, so that higher is better."""
+        rows = x.x if isinstance(x, Samples) else observations(x)
+        truth = rows / np.float32(255) if rows.dtype == np.uint8 else rows
+        return -float(np.square(self.reconstruct(rows) - truth).mean())
+
+    def get_feature_names_out(self, input_features: object = None) -> Array:
+        """Name the columns of `transform`: the block and the dimension."""
+        return np.array([f"{name}{i}" for name, width in self.blocks.items() for i in range(width)], dtype=object)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the configuration by field."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change the configuration; takes effect at the next fit."""
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise ValueError(f"{type(self).__name__} expected one of {', '.join(self.get_params())}, but got {name!r}.")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        needs = self.needs != "nothing"
+        return Tags(
+            estimator_type="transformer",
+            target_tags=TargetTags(required=needs),
+            transformer_tags=TransformerTags(preserves_dtype=["float32"]),
+            input_tags=InputTags(two_d_array=True, sparse=False),
+            requires_fit=True,
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "nets_")

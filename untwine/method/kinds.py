@@ -1,0 +1,83 @@
+"""The two kinds of method: trained stage by stage, or solved in closed form."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from untwine.method.contract import Kept, Method
+from untwine.runs import files, saving
+from untwine.runs.history import Row
+from untwine.samples import Samples
+from untwine.training import distributed
+from untwine.training.batches import Rows
+from untwine.training.loop import Stage, train
+
+
+@dataclass(eq=False, kw_only=True)
+class Trained(Method):
+    """A method that is trained, stage by stage.
+
+    Parameters
+    ----------
+    epochs, batch, lr
+        How often training passes the data, rows in a step (of each group, where there are two), and the learning rate.
+    clip
+        The largest norm of a player's gradient; 0 never clips.
+    networks, width
+        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`,
+        `dcgan`, `dcgan_attention`; for class and content also `adain`, for StarGAN `residual`) and their width; None for the
+        usual one.
+    """
+
+    epochs: int = 50
+    batch: int = 64
+    lr: float = 1e-3
+    clip: float = 0.0
+    networks: str = "auto"
+    width: int | None = None
+
+    @abstractmethod
+    def stages(self) -> Iterator[Stage]:
+        """Yield the stages of training, one after the other."""
+
+    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+        """Run the stages in the one loop."""
+        if self.batch % distributed.world():
+            raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
+        if kept.checkpoint is not None:
+            files.folder(kept.checkpoint.parent)  # before the hours of training, not after
+        identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
+        x, labelled = self._standard(torch.from_numpy(samples.x)), self.needs == "labels"
+        rows = Rows.of(samples, x, self._dtype, self.device_, labelled)
+        return train(
+            self.stages(),
+            self.nets_,
+            rows,
+            seed=self.seed,
+            clip=self.clip,
+            autocast=self.precision == "bfloat16",
+            checkpoint=kept.checkpoint,
+            every=kept.every,
+            resume=kept.resume,
+            identity=saving.seal(identity),
+            watch=kept.watch,
+            show=progress,
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class Solved(Method):
+    """A method with a closed form."""
+
+    @abstractmethod
+    def solve(self, samples: Samples) -> None:
+        """Write the solution into the networks."""
+
+    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+        """Solve; there is no history."""
+        self.solve(samples)
+        return []

@@ -1,0 +1,1 @@
+"""What several objectives have in common."""

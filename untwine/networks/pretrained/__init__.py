@@ -1,0 +1,1 @@
+"""Feature extractors with pretrained weights, and distances between images in their features."""
