@@ -12,7 +12,7 @@ import torch
 from benchmarks.work import BATCH, pictures
 from untwine import LORD, Samples
 from untwine.training.batches import Batch
-from untwine.training.embedding_table import CodeTable, RowAdam
+from untwine.training.embedding_table import EmbeddingTable, RowAdam
 from untwine.training.loop import Move, Stage
 
 CLASSES, WIDTH = 100, 128  # content codes as wide as the paper's
@@ -55,7 +55,7 @@ def step_seconds(samples: Samples, steps: int) -> float:
     return median(b - a for a, b in zip(method.ticks, method.ticks[1:], strict=False))
 
 
-def ours(table: CodeTable, steps: int) -> float:
+def ours(table: EmbeddingTable, steps: int) -> float:
     """Return the seconds that our update of a batch's codes takes, from their gradient on."""
     adam, spent, chance = RowAdam(table, BETAS), 0.0, torch.Generator().manual_seed(0)
     for _ in range(steps):

@@ -14,7 +14,7 @@ from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.sides import bare, ours
 from benchmarks.work import BATCH, Work
-from untwine.training.embedding_table import CodeTable
+from untwine.training.embedding_table import EmbeddingTable
 
 FEW = 2 * BATCH  # rows of a quick run
 
@@ -189,7 +189,7 @@ def learned_codes(quick: bool) -> Iterator[Figure]:
         detail={**detail, "milliseconds_per_step": medians(each)},
     )
     rows, steps, rounds = (FEW, 2, 1) if quick else (100_000, 5, 15)
-    tables = CodeTable(rows, codes.WIDTH), torch.nn.Parameter(torch.zeros(rows, codes.WIDTH))
+    tables = EmbeddingTable(rows, codes.WIDTH), torch.nn.Parameter(torch.zeros(rows, codes.WIDTH))
     sides = {"ours": partial(codes.ours, tables[0], steps), "dense": partial(codes.dense, tables[1], steps)}
     measured = interleaved(sides, rounds)
     each = [{side: 1000 * seconds for side, seconds in one.items()} for one in measured]

@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from untwine import metrics
-
-Array = NDArray[Any]
+from untwine._typing import Array
 
 ROWS, LATENTS, FACTORS, VALUES = 10_000, 10, 5, 10
 LIBRARY = {"z_diff": 2.0, "factor_vae_score": 1.4, "sap": 0.64, "mig": 0.16}  # seconds

@@ -18,7 +18,7 @@ def test_blocks_by_name_and_attribute():
     z = Latents({"class": [[1.0], [2.0]], "content": [[3.0, 4.0], [5.0, 6.0]]})
     assert z["class"] is z.class_
     assert list(z) == ["class", "content"]
-    assert (len(z), z.rows) == (2, 2)
+    assert (len(z), z.n_samples) == (2, 2)
     np.testing.assert_array_equal(z.array(), [[1, 3, 4], [2, 5, 6]])
     assert repr(z) == "Latents(2 rows: class 1, content 2)"
     with pytest.raises(AttributeError, match="class, content, but not 'salient'"):
@@ -55,7 +55,7 @@ def test_take_keeps_blocks_together():
     for index in ([2, 0], np.array([2, 0])):
         np.testing.assert_array_equal(z.take(index).array(), z.array()[[2, 0]])
     np.testing.assert_array_equal(z.take(slice(1, 3)).array(), z.array()[1:3])
-    assert z.take(-1).rows == 1
+    assert z.take(-1).n_samples == 1
     np.testing.assert_array_equal(z.take(-1).common, z.common[3:])
 
 
@@ -86,7 +86,7 @@ def test_bad_neutral_values_get_their_sentence(neutral):
 
 def test_walk_changes_one_dimension_of_one_block():
     z = codes(rows=1)
-    walked = z.walk("salient", -1, [-1, 0, 2])
+    walked = z.traverse("salient", -1, [-1, 0, 2])
     np.testing.assert_array_equal(walked.salient[:, 1], [-1, 0, 2])
     np.testing.assert_array_equal(walked.salient[:, 0], np.repeat(z.salient[:, 0], 3))
     np.testing.assert_array_equal(walked.common, np.repeat(z.common, 3, axis=0))
@@ -99,7 +99,7 @@ def test_interpolate_is_the_straight_line_and_can_hold_a_block():
     assert line.take([4]) == b
     np.testing.assert_allclose(line.array()[2], (a.array() + b.array())[0] / 2, rtol=1e-6)
     np.testing.assert_allclose(np.diff(line.array(), n=2, axis=0), 0, atol=1e-6)
-    half = a.interpolate(b, 3, part="salient")
+    half = a.interpolate(b, 3, block="salient")
     np.testing.assert_array_equal(half.common, np.repeat(a.common, 3, axis=0))
     np.testing.assert_array_equal(half.salient[-1:], b.salient)
     assert half.common.dtype == np.float32
@@ -113,14 +113,14 @@ def test_interpolate_is_the_straight_line_and_can_hold_a_block():
         (lambda z: z.swap(codes(rows=3), "salient"), "swap expected 'salient' codes of shape \\(4, 2\\) or a single row"),
         (lambda z: z.swap(codes(salient=1), "salient"), "swap expected 'salient'"),
         (lambda z: z.remove("class"), "but not 'class'"),
-        (lambda z: z.walk("common", 0, [1]), "walk expected the codes of one sample, but got 4"),
-        (lambda z: z.take([0]).walk("common", 3, [1]), "walk expected a dimension of 'common' below 3"),
-        (lambda z: z.take([0]).walk("none", 0, [1]), "but not 'none'"),
+        (lambda z: z.traverse("common", 0, [1]), "traverse expected the codes of one sample, but got 4"),
+        (lambda z: z.take([0]).traverse("common", 3, [1]), "traverse expected a dimension of 'common' below 3"),
+        (lambda z: z.take([0]).traverse("none", 0, [1]), "but not 'none'"),
         (lambda z: z.interpolate(z, 3), "interpolate expected one sample on each side, but got 4 and 4"),
         (lambda z: z.take([0]).interpolate(z.take([1]), 1), "at least 2 steps"),
         (lambda z: z.take([0]).interpolate(codes(rows=1, salient=1), 3), "interpolate expected 'salient' codes of one width"),
         (lambda z: z.take([0]).interpolate(Latents({"common": np.ones((1, 3))}), 3), "but not 'salient'"),
-        (lambda z: z.take([0]).interpolate(z.take([1]), 3, part="none"), "but not 'none'"),
+        (lambda z: z.take([0]).interpolate(z.take([1]), 3, block="none"), "but not 'none'"),
     ],
 )
 def test_what_cannot_be_done_gets_its_sentence(action, sentence):
@@ -132,7 +132,7 @@ def test_actions_leave_the_latents_alone_and_copies_are_equal():
     z = codes(rows=1)
     before = copy.deepcopy(z)
     z.remove("salient").salient[:] = 9
-    z.walk("common", 0, [9])
+    z.traverse("common", 0, [9])
     z.swap(codes(rows=1), "common")
     z.interpolate(codes(rows=1), 2)
     assert z == before

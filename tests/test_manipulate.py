@@ -128,7 +128,7 @@ def test_made_rows_begin_without_the_part_and_all_have_the_same_drawn_ones(rows,
 
 
 def test_traverse_goes_from_end_to_end_where_ends_are_given():
-    found = manipulate.traverse(COLUMNS, A[:1], part="class", steps=4, ends=(-1.5, 1.5))
+    found = manipulate.traverse(COLUMNS, A[:1], block="class", steps=4, ends=(-1.5, 1.5))
     np.testing.assert_allclose(found.values, np.broadcast_to([-1.5, -0.5, 0.5, 1.5], (2, 4)))
     for latent, rows, values in zip(found.latents, found.rows, found.values, strict=True):
         np.testing.assert_allclose(rows[:, latent], values)
@@ -189,7 +189,7 @@ def test_interpolate_works_on_a_method_with_one_block():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda m: manipulate.swap(m, A, A, "style"), "part expected class or content, as columns has, but got 'style'"),
+        (lambda m: manipulate.swap(m, A, A, "style"), "block expected class or content, as columns has, but got 'style'"),
         (lambda m: manipulate.grid(m, A, A), "but got 'salient'"),
         (lambda m: manipulate.remove(m, A, "z"), "but got 'z'"),
         (lambda m: manipulate.interpolate(m, A, A), "but got 'salient'"),
@@ -199,11 +199,14 @@ def test_interpolate_works_on_a_method_with_one_block():
         (lambda m: manipulate.sample(m, A, 0, "class"), "n expected a whole number of at least 1, but got 0"),
         (lambda m: manipulate.sample(m, A, 2.5, "class"), "n expected a whole number of at least 1, but got 2.5"),
         (lambda m: manipulate.sample(m, A, 2, "class", seed=-1), "seed expected"),
-        (lambda m: manipulate.made(m, 0, part="class"), "rows expected a whole number of at least 1, but got 0"),
+        (lambda m: manipulate.made(m, 0, block="class"), "rows expected a whole number of at least 1, but got 0"),
         (manipulate.made, "but got 'salient'"),
-        (lambda m: manipulate.traverse(m, A[:1], part="class"), "from_rows or ends, but got both or neither; pass one"),
+        (lambda m: manipulate.traverse(m, A[:1], block="class"), "from_rows or ends, but got both or neither; pass one"),
         (lambda m: manipulate.traverse(m, A[:1], A, "class", ends=(0, 1)), "from_rows or ends, but got both or neither"),
-        (lambda m: manipulate.traverse(m, A[:1], part="class", ends=(2, 1)), r"ends expected two numbers, .* but got \(2, 1\)"),
+        (
+            lambda m: manipulate.traverse(m, A[:1], block="class", ends=(2, 1)),
+            r"ends expected two numbers, .* but got \(2, 1\)",
+        ),
         (
             lambda m: manipulate.remove(m, A[0], "class"),
             r"x expected rows \(n, ...\), but got a single one of shape \(5,\); pass x\[None\]",
@@ -223,7 +226,7 @@ def test_bad_input_gets_a_sentence(call, sentence):
 def test_what_changes_a_part_refuses_a_method_with_one_block(task):
     x = vectors().x
     with pytest.raises(
-        ValueError, match="a method with several parts was expected, so that one can change, but pca has the block z alone"
+        ValueError, match="a method with several blocks was expected, so that one can change, but pca has the block z alone"
     ):
         task(un.PCA(n_latent=3).fit(x), x[:2], x[2:4])
 

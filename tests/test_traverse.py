@@ -66,7 +66,7 @@ def test_a_traversal_of_a_fitted_method_begins_from_its_row():
     ("call", "sentence"),
     [
         (lambda m: manipulate.traverse(m, CODES[:2], CODES), r"x expected one row to start from, but got 2; pass x\[:1\]"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "part expected z, as weighted has, but got 'salient'"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "block expected z, as weighted has, but got 'salient'"),
         (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps expected a whole number of at least 2"),
         (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most expected a whole number of at least 1"),
         (lambda m: manipulate.traverse(m, CODES[0], CODES), r"pass x\[None\]"),

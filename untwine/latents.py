@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 
 class Latents(Mapping[str, Array]):
@@ -51,7 +51,7 @@ class Latents(Mapping[str, Array]):
         return iter(self._blocks)
 
     def __len__(self) -> int:
-        """Return how many blocks there are; `rows` counts the samples."""
+        """Return how many blocks there are; `n_samples` counts the samples."""
         return len(self._blocks)
 
     def __getattr__(self, name: str) -> Array:
@@ -71,11 +71,13 @@ class Latents(Mapping[str, Array]):
 
     def __repr__(self) -> str:
         return (
-            f"Latents({self.rows} rows: " + ", ".join(f"{name} {codes.shape[1]}" for name, codes in self._blocks.items()) + ")"
+            f"Latents({self.n_samples} rows: "
+            + ", ".join(f"{name} {codes.shape[1]}" for name, codes in self._blocks.items())
+            + ")"
         )
 
     @property
-    def rows(self) -> int:
+    def n_samples(self) -> int:
         """How many samples were encoded."""
         return len(next(iter(self._blocks.values())))
 
@@ -86,54 +88,56 @@ class Latents(Mapping[str, Array]):
 
     def take(self, index: Any) -> Latents:
         """Return the chosen rows (a slice, a mask or indices) of every block."""
-        chosen = np.atleast_1d(np.arange(self.rows)[index])
+        chosen = np.atleast_1d(np.arange(self.n_samples)[index])
         return self._with({name: codes[chosen] for name, codes in self._blocks.items()})
 
     def array(self) -> Array:
         """Return all blocks side by side as one 2-D array."""
         return np.concatenate(list(self._blocks.values()), axis=1)
 
-    def swap(self, other: Latents, part: str) -> Latents:
-        """Return these codes with the block `part` of `other`: row by row, or its single row for all."""
+    def swap(self, other: Latents, block: str) -> Latents:
+        """Return these codes with the block `block` of `other`: row by row, or its single row for all."""
         if not isinstance(other, Latents):
             raise TypeError(f"swap expected the Latents of other rows, but got a {type(other).__name__}; encode them first.")
-        mine, theirs = self[self._known(part)], other[other._known(part)]
+        mine, theirs = self[self._known(block)], other[other._known(block)]
         if theirs.shape[1] != mine.shape[1] or len(theirs) not in (1, len(mine)):
             raise ValueError(
-                f"swap expected {part!r} codes of shape {mine.shape} or a single row of them, but got {theirs.shape}; "
+                f"swap expected {block!r} codes of shape {mine.shape} or a single row of them, but got {theirs.shape}; "
                 "take as many rows of both, from one method."
             )
-        return self._with({**self._blocks, part: np.broadcast_to(theirs, mine.shape).copy()})
+        return self._with({**self._blocks, block: np.broadcast_to(theirs, mine.shape).copy()})
 
-    def remove(self, part: str) -> Latents:
-        """Return these codes with the block `part` at its neutral value."""
-        return self._with({**self._blocks, part: np.broadcast_to(self._neutral[self._known(part)], self[part].shape).copy()})
+    def remove(self, block: str) -> Latents:
+        """Return these codes with the block `block` at its neutral value."""
+        return self._with({**self._blocks, block: np.broadcast_to(self._neutral[self._known(block)], self[block].shape).copy()})
 
-    def walk(self, part: str, dimension: int, values: ArrayLike) -> Latents:
-        """Return one sample's codes repeated, with one dimension of `part` going through `values`."""
+    def traverse(self, block: str, dimension: int, values: ArrayLike) -> Latents:
+        """Return one sample's codes repeated, with one dimension of `block` going through `values`."""
         values = np.asarray(values, dtype=float).ravel()
-        if self.rows != 1:
-            raise ValueError(f"walk expected the codes of one sample, but got {self.rows}; choose one with z.take([i]).")
-        width = self[self._known(part)].shape[1]
+        if self.n_samples != 1:
+            raise ValueError(
+                f"traverse expected the codes of one sample, but got {self.n_samples}; choose one with z.take([i])."
+            )
+        width = self[self._known(block)].shape[1]
         if not -width <= dimension < width:
-            raise ValueError(f"walk expected a dimension of {part!r} below {width}, but got {dimension}.")
+            raise ValueError(f"traverse expected a dimension of {block!r} below {width}, but got {dimension}.")
         blocks = {name: np.repeat(codes, len(values), axis=0) for name, codes in self._blocks.items()}
-        blocks[part][:, dimension] = values
+        blocks[block][:, dimension] = values
         return self._with(blocks)
 
-    def interpolate(self, other: Latents, steps: int, part: str | None = None) -> Latents:
+    def interpolate(self, other: Latents, steps: int, block: str | None = None) -> Latents:
         """Return `steps` codes on the straight line from one sample to another, ends included.
 
-        With `part`, only that block moves and the others stay those of this sample.
+        With `block`, only that block moves and the others stay those of this sample.
         """
-        if self.rows != 1 or other.rows != 1:
+        if self.n_samples != 1 or other.n_samples != 1:
             raise ValueError(
-                f"interpolate expected one sample on each side, but got {self.rows} and {other.rows}; use z.take([i])."
+                f"interpolate expected one sample on each side, but got {self.n_samples} and {other.n_samples}; use z.take([i])."
             )
         if steps < 2:
             raise ValueError(f"interpolate expected at least 2 steps, the two ends, but got {steps}.")
         t = np.linspace(0.0, 1.0, steps)[:, None]
-        moving = tuple(self) if part is None else (self._known(part),)
+        moving = tuple(self) if block is None else (self._known(block),)
         for name in moving:
             if other[other._known(name)].shape != self[name].shape:
                 raise ValueError(

@@ -1,6 +1,6 @@
-"""What the parts are good for: swap, remove, draw, interpolate and traverse them; a fitted method and rows in, rows out.
+"""What the blocks are good for: swap, remove, draw, interpolate and traverse them; a fitted method and rows in, rows out.
 
-Rows that come out are as `decode` makes them: pictures in [0, 1], vectors in the units of the data. A part is any block of the
+Rows that come out are as `decode` makes them: pictures in [0, 1], vectors in the units of the data. A block is any block of the
 method, by name: `salient` or `common`, `class` or `content`.
 """
 
@@ -13,17 +13,18 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.method.contract import Method
-from untwine.samples import Array, Samples
+from untwine.samples import Samples
 
 Rows = Samples | ArrayLike
 
 SPAN = 0.98  # the middle share of the codes: the outermost ones are single rows, not the data
 
 
-def swap(method: Method, a: Rows, b: Rows, part: str = "salient") -> Array:
-    """Return each row of `a` with the part of the row of `b` beside it.
+def swap(method: Method, a: Rows, b: Rows, block: str = "salient") -> Array:
+    """Return each row of `a` with the block of the row of `b` beside it.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def swap(method: Method, a: Rows, b: Rows, part: str = "salient") -> Array:
         A fitted method.
     a, b
         Equally many rows (n, ...), or a single row of one of them, which then goes with every row of the other.
-    part
+    block
         The block that comes from `b`; all others are those of `a`.
 
     Returns
@@ -49,22 +50,22 @@ def swap(method: Method, a: Rows, b: Rows, part: str = "salient") -> Array:
     True
     """
     z, w = _codes(method, a, "a"), _codes(method, b, "b")
-    rest_of(method, part)
-    return method.decode(_match(z, w).swap(_match(w, z), part))
+    other_block(method, block)
+    return method.decode(_match(z, w).swap(_match(w, z), block))
 
 
-def grid(method: Method, a: Rows, b: Rows, part: str = "salient") -> Array:
-    """Return every row of `a` with the part of every row of `b`.
+def grid(method: Method, a: Rows, b: Rows, block: str = "salient") -> Array:
+    """Return every row of `a` with the block of every row of `b`.
 
     Parameters
     ----------
     method
         A fitted method.
     a
-        Rows (n, ...) that give all other parts, one for each row of the grid.
+        Rows (n, ...) that give all other blocks, one for each row of the grid.
     b
-        Rows (m, ...) that give the part, one for each column of the grid.
-    part
+        Rows (m, ...) that give the block, one for each column of the grid.
+    block
         The block that comes from `b`.
 
     Returns
@@ -73,39 +74,39 @@ def grid(method: Method, a: Rows, b: Rows, part: str = "salient") -> Array:
         Rows (n, m, ...); `untwine.plots.swap_grid(a, b, swapped)` draws them.
     """
     z, w = _codes(method, a, "a"), _codes(method, b, "b")
-    rest_of(method, part)
-    i, j = np.divmod(np.arange(z.rows * w.rows), w.rows)
-    rows = method.decode(z.take(i).swap(w.take(j), part))
-    return rows.reshape(z.rows, w.rows, *rows.shape[1:])
+    other_block(method, block)
+    i, j = np.divmod(np.arange(z.n_samples * w.n_samples), w.n_samples)
+    rows = method.decode(z.take(i).swap(w.take(j), block))
+    return rows.reshape(z.n_samples, w.n_samples, *rows.shape[1:])
 
 
-def remove(method: Method, x: Rows, part: str = "salient") -> Array:
-    """Return rows without a part; without the salient one, a target becomes its background counterpart.
+def remove(method: Method, x: Rows, block: str = "salient") -> Array:
+    """Return rows without a block; without the salient one, a target becomes its background counterpart.
 
-    The part is set to what the method takes for "nothing there": 0, or the reference that it has learned.
+    The block is set to what the method takes for "nothing there": 0, or the reference that it has learned.
     """
     z = _codes(method, x, "x")
-    rest_of(method, part)
-    return method.decode(z.remove(part))
+    other_block(method, block)
+    return method.decode(z.remove(block))
 
 
 def sample(
-    method: Method, x: Rows, n: int = 8, part: str = "salient", *, seed: int = 0, from_rows: Rows | None = None
+    method: Method, x: Rows, n: int = 8, block: str = "salient", *, seed: int = 0, from_rows: Rows | None = None
 ) -> Array:
-    """Return every row of `x` with `n` new parts, the same ones for every row.
+    """Return every row of `x` with `n` new blocks, the same ones for every row.
 
     Parameters
     ----------
     method
         A fitted method.
     x
-        Rows (m, ...) whose other parts stay.
+        Rows (m, ...) whose other blocks stay.
     n
-        How many parts to draw.
-    part
+        How many blocks to draw.
+    block
         The block that is drawn.
     seed
-        The same seed draws the same parts.
+        The same seed draws the same blocks.
     from_rows
         Draw near the codes of these rows, targets for instance, and not from the method's prior. In many methods the codes of
         real rows fill only a corner of the prior, and what it draws elsewhere looks like nothing in the data.
@@ -113,33 +114,33 @@ def sample(
     Returns
     -------
     sampled
-        Rows (m, n, ...); column j has the j-th part.
+        Rows (m, n, ...); column j has the j-th block.
     """
     _at_least("n", n, 1)
     _at_least("seed", seed, 0)
     z = _codes(method, x, "x")
-    rest_of(method, part)
+    other_block(method, block)
     if from_rows is None:
-        codes = method.prior(n, torch.Generator().manual_seed(seed))[part].numpy()
+        codes = method.prior(n, torch.Generator().manual_seed(seed))[block].numpy()
     else:
-        codes = _near(_codes(method, from_rows, "from_rows")[part], n, seed)
-    i, j = np.divmod(np.arange(z.rows * n), n)
-    rows = method.decode(z.take(i).swap(Latents({part: codes[j]}), part))
-    return rows.reshape(z.rows, n, *rows.shape[1:])
+        codes = _near(_codes(method, from_rows, "from_rows")[block], n, seed)
+    i, j = np.divmod(np.arange(z.n_samples * n), n)
+    rows = method.decode(z.take(i).swap(Latents({block: codes[j]}), block))
+    return rows.reshape(z.n_samples, n, *rows.shape[1:])
 
 
-def made(method: Method, rows: int = 6, n: int = 6, part: str = "salient", *, seed: int = 0) -> Array:
-    """Return rows made from drawn codes alone: every drawn rest without the part, and then with `n` drawn parts.
+def made(method: Method, rows: int = 6, n: int = 6, block: str = "salient", *, seed: int = 0) -> Array:
+    """Return rows made from drawn codes alone: every drawn rest without the block, and then with `n` drawn blocks.
 
     Parameters
     ----------
     method
         A fitted method.
     rows
-        How many times all but the part is drawn: one for each row of the grid.
+        How many times all but the block is drawn: one for each row of the grid.
     n
-        How many parts are drawn, the same ones for every row.
-    part
+        How many blocks are drawn, the same ones for every row.
+    block
         The block that is absent in the first column and changes from there on.
     seed
         The same seed draws the same codes.
@@ -152,13 +153,13 @@ def made(method: Method, rows: int = 6, n: int = 6, part: str = "salient", *, se
     _at_least("rows", rows, 1)
     _at_least("n", n, 1)
     _at_least("seed", seed, 0)
-    rest_of(method, part)
+    other_block(method, block)
     codes = method.prior(max(rows, n), torch.Generator().manual_seed(seed))
     drawn = Latents({name: code.numpy() for name, code in codes.items()}, method.neutral())
-    return crossed(method.decode, drawn, rows, n, part)
+    return cross_product(method.decode, drawn, rows, n, block)
 
 
-def interpolate(method: Method, a: Rows, b: Rows, part: str | None = "salient", steps: int = 8) -> Array:
+def interpolate(method: Method, a: Rows, b: Rows, block: str | None = "salient", steps: int = 8) -> Array:
     """Return the way from each row of `a` to the row of `b` beside it, in equal steps of the codes.
 
     Parameters
@@ -167,7 +168,7 @@ def interpolate(method: Method, a: Rows, b: Rows, part: str | None = "salient", 
         A fitted method.
     a, b
         Equally many rows (n, ...), or a single row of one of them, which then goes with every row of the other.
-    part
+    block
         The block that moves while all others stay those of `a`; None moves all.
     steps
         How many rows on the way, both ends included.
@@ -175,27 +176,27 @@ def interpolate(method: Method, a: Rows, b: Rows, part: str | None = "salient", 
     Returns
     -------
     interpolated
-        Rows (n, steps, ...): the first of each is `a` reconstructed, the last is `a` with the part of `b`.
+        Rows (n, steps, ...): the first of each is `a` reconstructed, the last is `a` with the block of `b`.
     """
     _at_least("steps", steps, 2)
     z, w = _codes(method, a, "a"), _codes(method, b, "b")
     z, w = _match(z, w), _match(w, z)
-    if part is not None:
-        known_part(method, part)
-    return np.stack([method.decode(z.take([i]).interpolate(w.take([i]), steps, part)) for i in range(z.rows)])
+    if block is not None:
+        known_block(method, block)
+    return np.stack([method.decode(z.take([i]).interpolate(w.take([i]), steps, block)) for i in range(z.n_samples)])
 
 
 def traverse(
     method: Method,
     x: Rows,
     from_rows: Rows | None = None,
-    part: str | None = None,
+    block: str | None = None,
     steps: int = 8,
     most: int | None = None,
     *,
     ends: tuple[float, float] | None = None,
 ) -> Traversal:
-    """Move each latent of a part through its range, or between two ends, while all else stays that of one row.
+    """Move each latent of a block through its range, or between two ends, while all else stays that of one row.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def traverse(
         The row (1, ...) to start from.
     from_rows
         Rows (n, ...) that give the range: each latent goes in equal steps through the middle 98 % of its own codes of them.
-    part
+    block
         The block whose latents move; where not given the only one, or `salient`.
     steps
         How many, both ends included.
@@ -223,19 +224,19 @@ def traverse(
     _at_least("steps", steps, 2)
     if most is not None:
         _at_least("most", most, 1)
-    part = traversed_part(method, part)
+    block = traversed_block(method, block)
     start = _codes(method, x, "x")
     if (from_rows is None) == (ends is None):
         raise ValueError("traverse expected the range of the latents, from_rows or ends, but got both or neither; pass one.")
     if ends is None:
-        codes = _codes(method, from_rows, "from_rows")[part]  # type: ignore[arg-type]
+        codes = _codes(method, from_rows, "from_rows")[block]  # type: ignore[arg-type]
     elif np.shape(ends) == (2,) and np.isfinite(ends).all() and ends[0] < ends[1]:
-        codes = np.repeat(np.asarray(ends, dtype=np.float32)[:, None], start[part].shape[1], axis=1)
+        codes = np.repeat(np.asarray(ends, dtype=np.float32)[:, None], start[block].shape[1], axis=1)
     else:
         raise ValueError(f"ends expected two numbers, the lower one first, but got {ends!r}.")
-    if start.rows != 1:
-        raise ValueError(f"x expected one row to start from, but got {start.rows}; pass x[:1].")
-    return traverse_codes(method.decode, start, codes, part, steps, most, SPAN if ends is None else 1.0)
+    if start.n_samples != 1:
+        raise ValueError(f"x expected one row to start from, but got {start.n_samples}; pass x[:1].")
+    return traverse_codes(method.decode, start, codes, block, steps, most, SPAN if ends is None else 1.0)
 
 
 class Traversal(NamedTuple):
@@ -263,12 +264,12 @@ def traverse_codes(
     decode: Callable[[Latents], Array],
     start: Latents,
     codes: Array,
-    part: str,
+    block: str,
     steps: int,
     most: int | None = None,
     span: float = SPAN,
 ) -> Traversal:
-    """Move each latent of a part through the range that it has in codes (n, width), all else being that of one row.
+    """Move each latent of a block through the range that it has in codes (n, width), all else being that of one row.
 
     Parameters
     ----------
@@ -277,7 +278,7 @@ def traverse_codes(
     start
         The codes of one row.
     codes
-        The part's codes of many rows: each latent goes in equal steps through the middle share of its own.
+        The block's codes of many rows: each latent goes in equal steps through the middle share of its own.
     most
         Keep only so many latents, those that change most.
     span
@@ -285,41 +286,41 @@ def traverse_codes(
     """
     low, high = np.quantile(codes, [(1 - span) / 2, (1 + span) / 2], axis=0)
     values = np.linspace(low, high, steps, axis=1)
-    rows = np.stack([decode(start.walk(part, i, row)) for i, row in enumerate(values)])
+    rows = np.stack([decode(start.traverse(block, i, row)) for i, row in enumerate(values)])
     change = rows.reshape(len(rows), steps, -1).var(axis=1, dtype=np.float64).mean(axis=1)
     order = np.argsort(-change, kind="stable")[:most]
     return Traversal(rows[order], values[order], order, change[order])
 
 
-def crossed(decode: Callable[[Latents], Array], drawn: Latents, rows: int, n: int, part: str) -> Array:
-    """Return (rows, 1 + n, ...): each of the first drawn rests without the part, then with each of the first drawn parts."""
+def cross_product(decode: Callable[[Latents], Array], drawn: Latents, rows: int, n: int, block: str) -> Array:
+    """Return (rows, 1 + n, ...): each of the first drawn rests without the block, then with each of the first drawn blocks."""
     i, j = np.divmod(np.arange(rows * n), n)
-    alone, joined = decode(drawn.take(slice(rows)).remove(part)), decode(drawn.take(i).swap(drawn.take(j), part))
+    alone, joined = decode(drawn.take(slice(rows)).remove(block)), decode(drawn.take(i).swap(drawn.take(j), block))
     return np.concatenate([alone[:, None], joined.reshape(rows, n, *alone.shape[1:])], axis=1)
 
 
-def traversed_part(method: Method, part: str | None) -> str:
-    """Return the part whose latents a traversal moves: the one given, the only one, or the salient one."""
+def traversed_block(method: Method, block: str | None) -> str:
+    """Return the block whose latents a traversal moves: the one given, the only one, or the salient one."""
     only = next(iter(method.blocks)) if len(method.blocks) == 1 else "salient"
-    return known_part(method, only if part is None else part)
+    return known_block(method, only if block is None else block)
 
 
-def known_part(method: Method, part: str) -> str:
-    """Return the name of a part that the method has, or say which it has."""
-    if part not in method.blocks:
+def known_block(method: Method, block: str) -> str:
+    """Return the name of a block that the method has, or say which it has."""
+    if block not in method.blocks:
         names = " or ".join(method.blocks)
-        raise ValueError(f"part expected {names}, as {method.name} has, but got {part!r}; choose a block of the method.")
-    return part
+        raise ValueError(f"block expected {names}, as {method.name} has, but got {block!r}; choose a block of the method.")
+    return block
 
 
-def rest_of(method: Method, part: str) -> str:
-    """Name what stays when the part changes; refuse a part that the method lacks, or besides which it has nothing."""
+def other_block(method: Method, block: str) -> str:
+    """Name what stays when the block changes; refuse a block that the method lacks, or besides which it has nothing."""
     if len(method.blocks) < 2:
         raise ValueError(
-            f"a method with several parts was expected, so that one can change, but {method.name} has the block "
+            f"a method with several blocks was expected, so that one can change, but {method.name} has the block "
             f"{next(iter(method.blocks))} alone; fit one that takes rows apart."
         )
-    rest = [name for name in method.blocks if name != known_part(method, part)]
+    rest = [name for name in method.blocks if name != known_block(method, block)]
     return rest[0] if len(rest) == 1 else "other"
 
 
@@ -344,11 +345,11 @@ def _codes(method: Method, x: Rows, name: str) -> Latents:
 
 def _match(z: Latents, w: Latents) -> Latents:
     """Return z, its single row repeated where w has more."""
-    if w.rows in (z.rows, 1):
+    if w.n_samples in (z.n_samples, 1):
         return z
-    if z.rows != 1:
-        raise ValueError(f"a and b expected equally many rows, or a single one, but got {z.rows} and {w.rows}.")
-    return z.take(np.zeros(w.rows, dtype=int))
+    if z.n_samples != 1:
+        raise ValueError(f"a and b expected equally many rows, or a single one, but got {z.n_samples} and {w.n_samples}.")
+    return z.take(np.zeros(w.n_samples, dtype=int))
 
 
 def _at_least(name: str, value: object, least: int) -> None:

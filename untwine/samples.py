@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 SIDES = range(8, 129)
 BACKGROUND = 0
@@ -24,7 +24,7 @@ class Samples:
     ----------
     x
         Vectors (n, d), or pictures (n, C, H, W) as uint8 or as floats in [0, 1], with sides from 8 to 128.
-        Kept as uint8 or float32.
+        Checkpointing as uint8 or float32.
     groups
         One integer a row: 0 is the background, 1 and above are targets. What contrastive methods need.
     labels

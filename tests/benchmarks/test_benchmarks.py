@@ -117,7 +117,7 @@ def test_the_straightforward_game_has_our_losses(monkeypatch):
 
 def test_both_updates_of_codes_take_the_same_steps_where_a_batch_is_every_row(monkeypatch):
     monkeypatch.setattr(codes, "BATCH", 40)
-    table = codes.CodeTable(40, codes.WIDTH)
+    table = codes.EmbeddingTable(40, codes.WIDTH)
     plain = torch.nn.Parameter(table.weight.detach().clone())
     before = plain.detach().clone()
     assert codes.ours(table, 3) > 0

@@ -188,7 +188,7 @@ def test_sample_of_drawn_rows_shows_each_without_the_part_and_with_several(insid
         (("a.png",), "--drawn expected nothing given, but got X; leave one out"),
         (("--rows", 2), "--drawn expected nothing given, but got --rows"),
         (("--draw", "data"), "--drawn expected nothing given, but got --draw data"),
-        (("--part", "style"), "part expected common or salient"),
+        (("--part", "style"), "block expected common or salient"),
     ],
 )
 def test_drawn_rows_and_given_ones_exclude_each_other(inside, given, sentence, capsys):

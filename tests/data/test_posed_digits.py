@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from untwine.data import for_choosing, grid, load
+from untwine.data import grid, load, validation_split
 from untwine.data.sets.posed_digits import Poser, posed_digits
 
 
@@ -82,14 +82,14 @@ def test_the_grid_draws_the_same_pictures():
 
 def test_classes_can_be_held_out_of_training_for_choosing():
     data = posed_digits(n_train=10, n_test=2, n_poses=5, size=16)
-    choosing = for_choosing(data, by="classes")
+    choosing = validation_split(data, by="classes")
     assert [len(np.unique(part.labels)) for part in choosing] == [8, 2]
     assert not set(choosing.train.labels) & set(choosing.test.labels)
     assert len(choosing.train) + len(choosing.test) == len(data.train)
     with pytest.raises(ValueError, match="by expected 'rows' or 'classes', but got 'poses'"):
-        for_choosing(data, by="poses")
+        validation_split(data, by="poses")
     with pytest.raises(ValueError, match="expected at least 2 classes, to keep one for the test, but got 0"):
-        for_choosing(load("toy_contrast", n_target=5, n_background=5), by="classes")
+        validation_split(load("toy_contrast", n_target=5, n_background=5), by="classes")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from untwine.data import Splits, for_choosing, load
+from untwine.data import Splits, load, validation_split
 from untwine.samples import Samples
 
 
 def test_what_one_chooses_on_is_made_of_the_training_part_alone():
     splits = load("toy_contrast", n_target=60, n_background=40)
-    choosing = for_choosing(splits, share=0.25, seed=3)
+    choosing = validation_split(splits, share=0.25, seed=3)
     assert [len(part) for part in (choosing.train.target, choosing.test.target)] == [45, 15]
     assert [len(part) for part in (choosing.train.background, choosing.test.background)] == [30, 10]
     rows = [row.tobytes() for part in choosing for row in part.x]
@@ -18,7 +18,7 @@ def test_what_one_chooses_on_is_made_of_the_training_part_alone():
 
 def test_the_seed_decides_and_the_rows_differ_from_the_data_sets_own_split():
     splits = Splits(Samples(np.arange(40.0)[:, None]), Samples(np.ones((3, 1))))
-    a, b, other = (for_choosing(splits, seed=seed).test.x for seed in (0, 0, 1))
+    a, b, other = (validation_split(splits, seed=seed).test.x for seed in (0, 0, 1))
     np.testing.assert_array_equal(a, b)
     assert not np.array_equal(a, other)
 
@@ -26,7 +26,7 @@ def test_the_seed_decides_and_the_rows_differ_from_the_data_sets_own_split():
 @pytest.mark.parametrize(
     ("given", "options", "sentence"),
     [
-        ("train", {}, "for_choosing expected what load returned, but got Samples; pass the whole Splits"),
+        ("train", {}, "validation_split expected what load returned, but got Samples; pass the whole Splits"),
         ("splits", {"share": 1.0}, "share expected a number from 0.01 to 0.9, but got 1.0"),
         ("splits", {"seed": -1}, "seed expected a whole number of at least 0"),
     ],
@@ -34,4 +34,4 @@ def test_the_seed_decides_and_the_rows_differ_from_the_data_sets_own_split():
 def test_bad_input_gets_its_sentence(given, options, sentence):
     splits = load("toy_contrast", n_target=5, n_background=5)
     with pytest.raises((ValueError, TypeError), match=sentence):
-        for_choosing(splits if given == "splits" else splits.train, **options)
+        validation_split(splits if given == "splits" else splits.train, **options)

@@ -8,7 +8,7 @@ from fitted_made import pictures as made_by_hand
 from small import pictures, small
 
 from untwine.evaluation.scoring import evaluate
-from untwine.evaluation.seeing import open_eye, own_eye, realism
+from untwine.evaluation.seeing import custom_extractor, feature_extractor, realism
 from untwine.networks.pretrained.inception import Inception
 from untwine.networks.pretrained.squeezenet import SqueezeNet
 from untwine.runs import files
@@ -55,7 +55,7 @@ def test_weights_are_read_from_the_users_folder(tmp_path, ending):
         np.savez(path, **{name: value.half().numpy() for name, value in network.state_dict().items()})
     else:
         files.write_tensors(path, network.state_dict())
-    eye = open_eye(folder=tmp_path)
+    eye = feature_extractor(folder=tmp_path)
     assert eye.name == "squeezenet"
     x = np.random.default_rng(0).integers(0, 255, (3, 3, 128, 128), dtype=np.uint8)
     seen = eye.look(x)
@@ -68,16 +68,16 @@ def test_weights_are_read_from_the_users_folder(tmp_path, ending):
 def test_wrong_weights_and_missing_ones_get_their_sentence(tmp_path):
     (tmp_path / "weights").mkdir()
     with pytest.raises(ValueError, match=r"the weights of squeezenet were expected as .*squeezenet1_1\*.safetensors or .npz"):
-        open_eye("squeezenet", tmp_path)
+        feature_extractor("squeezenet", tmp_path)
     with pytest.raises(ValueError, match="the network expected one of inception, squeezenet, random, but got 'vgg'"):
-        open_eye("vgg", tmp_path)
+        feature_extractor("vgg", tmp_path)
     np.savez(tmp_path / "weights" / "inception_v3.npz", a=np.zeros(3))
     with pytest.raises(ValueError, match=r"expected Conv2d_1a_3x3.conv.weight of shape \(32, 3, 3, 3\), but has nothing"):
-        open_eye(folder=tmp_path)
+        feature_extractor(folder=tmp_path)
 
 
 def test_without_weights_the_network_is_called_random_and_tells_worse_from_better(tmp_path):
-    eye = open_eye(folder=tmp_path)
+    eye = feature_extractor(folder=tmp_path)
     assert eye.name == "random"
     chance = np.random.default_rng(0)
     real, again = (chance.random((60, 1, 16, 16)) * np.linspace(0, 1, 16) for _ in range(2))
@@ -86,7 +86,7 @@ def test_without_weights_the_network_is_called_random_and_tells_worse_from_bette
 
     look = lambda x: eye.look(x).features  # noqa: E731
     assert frechet(look(real), look(again)) < 0.5 * frechet(look(real), look(worse))
-    np.testing.assert_array_equal(look(real), open_eye("random", tmp_path).look(real).features)
+    np.testing.assert_array_equal(look(real), feature_extractor("random", tmp_path).look(real).features)
     with pytest.raises(ValueError, match=r"expected pictures \(n, C, H, W\) with 1 or 3 channels"):
         eye.look(np.zeros((3, 4)))
 
@@ -115,16 +115,16 @@ def test_an_own_network_looks_under_its_own_name(tmp_path, monkeypatch):
         features = x.mean((2, 3))
         return features, torch.softmax(features, 1)
 
-    scores = realism(method, data, own_eye("brightness", brightness, 12))
+    scores = realism(method, data, custom_extractor("brightness", brightness, 12))
     kinds = ("frechet_brightness", "class_score_brightness", "class_score_brightness_real")
     assert list(scores) == [f"{kind}.{side}" for side in ("target", "background") for kind in kinds]
     assert set(sides) == {(3, 12, 12)}
-    from untwine.evaluation.seeing import made_pictures
+    from untwine.evaluation.seeing import generated_images
     from untwine.metrics import frechet
     from untwine.metrics.encoded import Encoded
 
-    (_, real, made), _ = made_pictures(Encoded(method, data, method.encode(data.x), 5))
-    real, made = (own_eye("again", lambda x: x.mean((2, 3)), 12).look(x).features for x in (real, made))
+    (_, real, made), _ = generated_images(Encoded(method, data, method.encode(data.x), 5))
+    real, made = (custom_extractor("again", lambda x: x.mean((2, 3)), 12).look(x).features for x in (real, made))
     assert scores["frechet_brightness.target"].value == pytest.approx(frechet(real, made))
     standard = realism(method, data)
     assert [(name, one.value) for name, one in standard.items()] == [
@@ -134,11 +134,11 @@ def test_an_own_network_looks_under_its_own_name(tmp_path, monkeypatch):
 
 def test_an_own_network_is_in_evaluation_mode_and_must_have_a_name_and_rows_of_features():
     network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Dropout(0.5))
-    look, x = own_eye("mine", network, 8).look, np.ones((3, 1, 8, 8))
+    look, x = custom_extractor("mine", network, 8).look, np.ones((3, 1, 8, 8))
     np.testing.assert_array_equal(look(x).features, np.ones((3, 192)))
     assert look(x).classes is None
     for name in ("inception", "two words"):
-        with pytest.raises(ValueError, match=f"own_eye expected a name of one word, other than .*, but got '{name}'"):
-            own_eye(name, network, 8)
+        with pytest.raises(ValueError, match=f"custom_extractor expected a name of one word, other than .*, but got '{name}'"):
+            custom_extractor(name, network, 8)
     with pytest.raises(ValueError, match=r"mine expected to return features \(n, d\), but gave \(3, 3, 8, 8\) for 3 rows"):
-        own_eye("mine", torch.nn.Identity(), 8).look(x)
+        custom_extractor("mine", torch.nn.Identity(), 8).look(x)

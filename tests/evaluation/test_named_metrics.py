@@ -9,7 +9,7 @@ from untwine import metrics
 from untwine.evaluation.named_metrics import METRICS, VERSIONS
 from untwine.evaluation.scoring import evaluate
 from untwine.latents import Latents
-from untwine.metrics.blocks import score_words
+from untwine.metrics.blocks import score_names
 from untwine.metrics.encoded import Encoded
 from untwine.samples import Samples
 
@@ -42,7 +42,7 @@ def test_every_class_has_its_score_under_a_name_that_can_be_read():
     assert scores["per_class_c.salient"].value == 1.0
     assert scores["per_class_c.salient"].n == 20
     assert scores["per_class.common"].value < 0.5
-    assert score_words(["a.b", "a b", "c"]) == ["a_b_0", "a_b_1", "c"]
+    assert score_names(["a.b", "a b", "c"]) == ["a_b_0", "a_b_1", "c"]
 
 
 def test_other_samples_to_learn_from_are_kept_apart_from_the_scored_ones():

@@ -30,7 +30,7 @@ def draw(figure):
 
 def test_rows_show_the_given_pictures_under_their_names():
     grey, colour = RNG.random((3, 1, 8, 8), dtype=np.float32), RNG.integers(0, 256, (2, 3, 8, 12), dtype=np.uint8)
-    figure = draw(plots.picture_rows({"grey": grey, "[z, 0]": colour}, titles=["a", "b", "c"]))
+    figure = draw(plots.image_rows({"grey": grey, "[z, 0]": colour}, titles=["a", "b", "c"]))
     assert written(figure) == ["grey", "[z, 0]", "a", "b", "c"]
     pictures = shown(figure)
     assert len(pictures) == 5
@@ -39,7 +39,7 @@ def test_rows_show_the_given_pictures_under_their_names():
 
 
 def test_rows_stand_below_each_other_and_keep_proportions():
-    figure = plots.picture_rows({"a": np.zeros((2, 1, 8, 8)), "b": np.zeros((2, 1, 8, 16))})
+    figure = plots.image_rows({"a": np.zeros((2, 1, 8, 8)), "b": np.zeros((2, 1, 8, 16))})
     boxes = [image.get_extent() for image in figure.axes[0].images]
     left, right, bottom, top = np.array(boxes).T
     assert top[2] > bottom[0]
@@ -50,7 +50,7 @@ def test_rows_stand_below_each_other_and_keep_proportions():
 @pytest.mark.parametrize("channels, ndim", [(1, 2), (2, 2), (3, 3), (4, 3)])
 def test_any_number_of_channels_is_shown(channels, ndim):
     x = RNG.random((1, channels, 8, 8), dtype=np.float32)
-    picture = shown(draw(plots.picture_rows({"x": x})))[0]
+    picture = shown(draw(plots.image_rows({"x": x})))[0]
     assert picture.ndim == ndim
     np.testing.assert_array_equal(picture if ndim == 2 else picture[..., 2], x[0, 0 if ndim == 2 else 2])
 
@@ -84,10 +84,10 @@ def test_an_interpolation_frames_its_four_corners():
 @pytest.mark.parametrize(
     "call, sentence",
     [
-        (lambda: plots.picture_rows({}), "at least one row"),
-        (lambda: plots.picture_rows({"a": np.zeros((2, 8, 8))}), "expected pictures"),
-        (lambda: plots.picture_rows({"a": np.full((2, 1, 8, 8), np.nan)}), "finite floats"),
-        (lambda: plots.picture_rows({"a": np.zeros((2, 1, 8, 8))}, titles=["one"]), "each of the 2 columns"),
+        (lambda: plots.image_rows({}), "at least one row"),
+        (lambda: plots.image_rows({"a": np.zeros((2, 8, 8))}), "expected pictures"),
+        (lambda: plots.image_rows({"a": np.full((2, 1, 8, 8), np.nan)}), "finite floats"),
+        (lambda: plots.image_rows({"a": np.zeros((2, 1, 8, 8))}, titles=["one"]), "each of the 2 columns"),
         (lambda: plots.swap_grid(*[np.zeros((2, 1, 8, 8))] * 2, np.zeros((2, 3, 1, 8, 8))), "a grid of 2 x 2"),
         (lambda: plots.plane(np.zeros((3, 4))), "shape \\(n, 2\\)"),
         (lambda: plots.plane(np.zeros((3, 2)), labels=[0, 1]), "labels for each of the 3 points"),

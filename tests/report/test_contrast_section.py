@@ -44,7 +44,7 @@ def test_it_comes_first_and_says_p_value_level_and_both_numbers(folder):
 )
 def test_what_was_found_is_said_in_words(folder, p_value, estimate, about, words):
     run = read(folder.full(about=about, contrast=contrast(p_value, estimate)))
-    said = " ".join(sentences(run.contrast, run.width("salient"), run.shows_pictures))
+    said = " ".join(sentences(run.contrast, run.width("salient"), run.has_images))
     assert words in html.unescape(re.sub("<.*?>", "", said))
 
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from untwine.runs.files import read_tensors, write_tensors
 from untwine.training import mapped
-from untwine.training.embedding_table import CodeTable, Mover
+from untwine.training.embedding_table import EmbeddingTable, PlayerOptimizer
 from untwine.training.loop import Player, Stage, TrainingError, train
 
 BETAS, LR = (0.5, 0.99), 0.03
@@ -19,12 +19,12 @@ BETAS, LR = (0.5, 0.99), 0.03
 
 def table_of(rows, width, seed=0):
     torch.manual_seed(seed)
-    return CodeTable(rows, width).double()
+    return EmbeddingTable(rows, width).double()
 
 
 def moved(table, batches, target):
     """Move a table by the loss of its rows' distance to targets; return it."""
-    mover = Mover([table.weight], [table], BETAS)
+    mover = PlayerOptimizer([table.weight], [table], BETAS)
     for index in batches:
         loss = (table(index) - target[index]).square().mean()
         grads = mover.merged(torch.autograd.grad(loss, mover.inputs()))
@@ -67,7 +67,7 @@ def test_with_every_row_in_the_batch_it_is_a_dense_adam():
 
 
 def test_codes_begin_within_reach_and_are_read_without_a_trace():
-    table = CodeTable(1000, 3, reach=0.2)
+    table = EmbeddingTable(1000, 3, reach=0.2)
     assert 0.19 < table.weight.abs().max() <= 0.2
     index = torch.tensor([3, 3, 7])
     assert torch.equal(table.read(index), table.weight[index])
@@ -81,7 +81,7 @@ class Codes(nn.Module):
     def __init__(self, rows=24, width=3):
         super().__init__()
         torch.manual_seed(0)
-        self.table, self.scale = CodeTable(rows, width), nn.Parameter(torch.ones(width))
+        self.table, self.scale = EmbeddingTable(rows, width), nn.Parameter(torch.ones(width))
         self.double()
 
 

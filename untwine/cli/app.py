@@ -12,7 +12,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from untwine.cli import convert, encode, study, styles, tasks, traverse
 from untwine.cli import list as listing
-from untwine.cli.arguments import check_known, check_out, pairs, scored_splits_of, set_aside
+from untwine.cli.arguments import check_known, check_out, checked_splits, pairs, set_aside
 from untwine.cli.rows import print_json
 
 app = App(
@@ -182,7 +182,7 @@ def evaluate(
     from untwine.methods import load_method
 
     method = load_method(run)
-    train, test = scored_splits_of(method, run, data, data_set)
+    train, test = checked_splits(method, run, data, data_set)
     scores, pictures = score(method, test, list(metrics) or None, seeds, progress=not quiet), gallery(method, test)
     write_scores(run / "scores.json", scores)
     save_gallery(run / "gallery.npz", pictures)

@@ -75,7 +75,7 @@ def set_aside(out: Path | None) -> Iterator[None]:
             aside.rename(out)
 
 
-def splits_of(method: Any, data: str | None, settings: Sequence[str]) -> Any:
+def run_splits(method: Any, data: str | None, settings: Sequence[str]) -> Any:
     """Return the data that is named, or else that of the run."""
     from untwine.data import load
 
@@ -87,9 +87,9 @@ def splits_of(method: Any, data: str | None, settings: Sequence[str]) -> Any:
     return load(name, **{**method.data_.get("options", {}), **pairs(settings, "--data-set")})
 
 
-def scored_splits_of(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
+def checked_splits(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
     """Return the data that is named, or that of the run, if it is still the same."""
-    splits = splits_of(method, data, settings)
+    splits = run_splits(method, data, settings)
     if data is None and not settings and splits.train.fingerprint() != method.data_["fingerprint"]:
         raise ValueError(
             f"{run} expected the data that it was fitted on, but {method.data_['name']!r} is now another; "
@@ -98,6 +98,6 @@ def scored_splits_of(method: Any, run: Path, data: str | None, settings: Sequenc
     return splits
 
 
-def test_rows_of(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
+def test_samples(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
     """Return the rows to score on: the test part."""
-    return scored_splits_of(method, run, data, settings).test
+    return checked_splits(method, run, data, settings).test

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from untwine.cli.arguments import splits_of
+from untwine.cli.arguments import run_splits
 from untwine.cli.rows import check_new, write_table
 
 Settings = Annotated[tuple[str, ...], Parameter(consume_multiple=False)]
@@ -46,11 +46,11 @@ def encode(
 
     check_new(out, (".npz", ".csv"), overwrite)
     method = load_method(run)
-    splits = splits_of(method, data, data_set)
+    splits = run_splits(method, data, data_set)
     x = np.concatenate([splits.train.x, splits.test.x]) if part == "all" else getattr(splits, part).x
     z = method.encode(x)
     if out.suffix == ".npz":
         save_arrays(out, dict(z))
     else:
         write_table(out, method.get_feature_names_out().tolist(), z.array())
-    print(f"{z.rows} rows as {', '.join(f'{name} ({codes.shape[1]})' for name, codes in z.items())}: {out}")
+    print(f"{z.n_samples} rows as {', '.join(f'{name} ({codes.shape[1]})' for name, codes in z.items())}: {out}")

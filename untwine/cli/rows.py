@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from untwine._typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from untwine.method.contract import Method
     from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 PICTURES, VECTORS = (".png", ".npz", ".npy"), (".npz", ".npy", ".csv")
 SHOWN = 6  # rows of data where none are asked for
@@ -181,7 +180,7 @@ def _array(made: Array) -> bytes:
 
 def _drawing(figure: Figure, made: Array) -> bytes:
     # Every pixel of a picture becomes the same number of dots, about 120 for the picture's side.
-    from untwine.plots.pictures import CELL
+    from untwine.plots.images import CELL
 
     side = max(made.shape[-2:])
     content = io.BytesIO()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from untwine.cli.arguments import pairs, test_rows_of
+from untwine.cli.arguments import pairs, test_samples
 from untwine.cli.rows import SHOWN, check_few, check_new, open_run, print_json, rows_from, tell, write_made
 from untwine.cli.tasks import Data, File, Json, Out, Overwrite, Plain, Rows, Settings
 
@@ -114,12 +114,12 @@ def translate(
     if (to is None) == (style is None):
         raise ValueError("translate expected either --to or --style, but got both or none; choose one.")
     method = open_run(run, out, overwrite)
-    rest = manipulate.rest_of(method, "class")
+    rest = manipulate.other_block(method, "class")
     whole("--n", n, 1)
     if to is None:
-        (x, y), notes = rows_from((a, style), method.shape_, lambda: test_rows_of(method, run, data, data_set), rows, seed)
+        (x, y), notes = rows_from((a, style), method.shape_, lambda: test_samples(method, run, data, data_set), rows, seed)
     else:
-        test = test_rows_of(method, run, data, data_set)
+        test = test_samples(method, run, data, data_set)
         inside = domain_rows(test, to)
         order = varied_rows(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
         # Rows to translate come from the other domains, where there are any.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from untwine.cli.arguments import test_rows_of
-from untwine.cli.rows import IN_A_ROW, Array, check_few, in_rows, open_run, rows_from, targets, tell, write_made
+from untwine._typing import Array
+from untwine.cli.arguments import test_samples
+from untwine.cli.rows import IN_A_ROW, check_few, in_rows, open_run, rows_from, targets, tell, write_made
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,15 +71,15 @@ def swap(
     from untwine import manipulate, plots
 
     method = open_run(run, out, overwrite)
-    rest = manipulate.rest_of(method, part)
-    (x, y), notes = rows_from((a, b), method.shape_, lambda: test_rows_of(method, run, data, data_set), rows, seed)
+    rest = manipulate.other_block(method, part)
+    (x, y), notes = rows_from((a, b), method.shape_, lambda: test_samples(method, run, data, data_set), rows, seed)
     check_few(out, *((1, max(len(x), len(y))) if pairs else (len(x), len(y))))
     made = (manipulate.swap if pairs else manipulate.grid)(method, x, y, part)
     names = f"{rest} part from", f"{part} part from"
 
     def draw() -> Figure:
         if pairs:
-            return plots.picture_rows({names[0]: x, names[1]: y, "joined": made})
+            return plots.image_rows({names[0]: x, names[1]: y, "joined": made})
         return plots.swap_grid(x, y, made, (rest, part))
 
     write_made(out, {"a": x, "b": y}, "swapped", made, draw, plain)
@@ -117,13 +118,13 @@ def remove(
     from untwine import manipulate, plots
 
     method = open_run(run, out, overwrite)
-    manipulate.rest_of(method, part)
-    (given,), notes = rows_from((x,), method.shape_, lambda: test_rows_of(method, run, data, data_set), rows, seed)
+    manipulate.other_block(method, part)
+    (given,), notes = rows_from((x,), method.shape_, lambda: test_samples(method, run, data, data_set), rows, seed)
     check_few(out, 1, len(given))
     made = manipulate.remove(method, given, part)
 
     def draw() -> Figure:
-        return plots.picture_rows({"original": given, "all parts": method.reconstruct(given), f"without {part}": made})
+        return plots.image_rows({"original": given, "all parts": method.reconstruct(given), f"without {part}": made})
 
     write_made(out, {"x": given}, "removed", made, draw, plain)
     tell(out, "remove", part, made, f"{_size(made)} without the {part} part", notes, json)
@@ -179,11 +180,11 @@ def sample(
             raise ValueError(f"--drawn expected nothing given, but got {(given_too or ['--draw data'])[0]}; leave one out.")
         _sample_drawn(method, out, drawn, n, part, seed, plain, json)
         return
-    test = cache(lambda: test_rows_of(method, run, data, data_set))
+    test = cache(lambda: test_samples(method, run, data, data_set))
     if x is None and rows is None and data is None and draw == "prior":
         _sample_all(method, out, n, seed, plain, json)
         return
-    rest = manipulate.rest_of(method, part)
+    rest = manipulate.other_block(method, part)
     (given,), notes = rows_from((x,), method.shape_, test, rows, seed)
     check_few(out, len(given), n)
     like = test().x[targets(test())] if draw == "data" else None
@@ -199,7 +200,7 @@ def _sample_drawn(method: Method, out: Path, drawn: int, n: int, part: str, seed
     from untwine import manipulate, plots
     from untwine.data.options import whole
 
-    rest = manipulate.rest_of(method, part)
+    rest = manipulate.other_block(method, part)
     whole("--drawn", drawn, 1)
     whole("--seed", seed, 0)
     check_few(out, drawn, n + 1)
@@ -260,9 +261,9 @@ def interpolate(
     from untwine.data.options import whole
 
     method = open_run(run, out, overwrite)
-    moving = None if part == "all" else manipulate.known_part(method, part)
+    moving = None if part == "all" else manipulate.known_block(method, part)
     whole("--steps", steps, 2)
-    (x, y), notes = rows_from((a, b), method.shape_, lambda: test_rows_of(method, run, data, data_set), rows, seed)
+    (x, y), notes = rows_from((a, b), method.shape_, lambda: test_samples(method, run, data, data_set), rows, seed)
     check_few(out, max(len(x), len(y)), steps)
     made = manipulate.interpolate(method, x, y, moving, steps)
     words = "all parts move" if moving is None else f"the {part} part moves, all else stays"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from untwine.cli.arguments import test_rows_of
+from untwine.cli.arguments import test_samples
 from untwine.cli.rows import check_few, open_run, rows_from, targets, tell, write_made
 from untwine.cli.tasks import Data, File, Json, Out, Overwrite, Plain, Settings
 
@@ -61,11 +61,11 @@ def traverse(
     from untwine.data.options import whole
 
     method = open_run(run, out, overwrite)
-    part = manipulate.traversed_part(method, part)
+    part = manipulate.traversed_block(method, part)
     whole("--steps", steps, 2)
     if latents is not None:
         whole("--latents", latents, 1)
-    test = cache(lambda: test_rows_of(method, run, data, data_set))
+    test = cache(lambda: test_samples(method, run, data, data_set))
     (start,), notes = rows_from((x,), method.shape_, test, 1, seed)
     width = method.blocks[part]
     if latents is None and out.suffix == ".png" and width > SHOWN:

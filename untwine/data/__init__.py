@@ -11,9 +11,9 @@ from typing import Any
 
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.readers.folders import read_samples
-from untwine.data.splits import Splits, for_choosing, held_out
+from untwine.data.splits import Splits, held_out, validation_split
 
-__all__ = ["FactorGrid", "Splits", "data_sets", "for_choosing", "grid", "load", "origin", "read_samples"]
+__all__ = ["FactorGrid", "Splits", "data_sets", "grid", "load", "origin", "read_samples", "validation_split"]
 
 
 def data_sets() -> dict[str, Callable[..., Splits]]:

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.data.options import whole
 from untwine.data.splits import Splits
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, repr=False)

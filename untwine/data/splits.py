@@ -38,7 +38,7 @@ def held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
     return Splits(samples[~kept], samples[kept])
 
 
-def classes_held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
+def hold_out_classes(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
     """Split classes at random, keeping all rows of the share `test` of them (at least one class) for the test."""
     share, chance = real("test", test, 0.01, 0.9), np.random.default_rng(whole("seed", seed, 0))
     labels = np.full(len(samples), -1) if samples.labels is None else samples.labels
@@ -50,7 +50,7 @@ def classes_held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Spli
     return Splits(samples[~kept], samples[kept])
 
 
-def for_choosing(splits: Splits, share: float = 0.2, seed: int = 0, by: str = "rows") -> Splits:
+def validation_split(splits: Splits, share: float = 0.2, seed: int = 0, by: str = "rows") -> Splits:
     """Return splits to choose a method or its options on, made of the training part alone: the test part stays unseen.
 
     Parameters
@@ -69,12 +69,14 @@ def for_choosing(splits: Splits, share: float = 0.2, seed: int = 0, by: str = "r
     Examples
     --------
     >>> from untwine.data import load
-    >>> choosing = for_choosing(load("toy_contrast", n_target=50, n_background=30, n_common=1, n_salient=1))
+    >>> choosing = validation_split(load("toy_contrast", n_target=50, n_background=30, n_common=1, n_salient=1))
     >>> len(choosing.train), len(choosing.test)
     (64, 16)
     """
     if not isinstance(splits, Splits):
-        raise TypeError(f"for_choosing expected what load returned, but got {type(splits).__name__}; pass the whole Splits.")
+        raise TypeError(
+            f"validation_split expected what load returned, but got {type(splits).__name__}; pass the whole Splits."
+        )
     if by not in ("rows", "classes"):
         raise ValueError(f"by expected 'rows' or 'classes', but got {by!r}.")
-    return (held_out if by == "rows" else classes_held_out)(splits.train, real("share", share, 0.01, 0.9), seed)
+    return (held_out if by == "rows" else hold_out_classes)(splits.train, real("share", share, 0.01, 0.9), seed)

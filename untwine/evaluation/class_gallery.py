@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.metrics.encoded import Fitted
-
-Array = NDArray[Any]
 
 SWITCHED = 8  # pictures along each edge of the grid
 SOUGHT, NEAREST = 6, 5  # pictures whose neighbours are sought, and how many of each
@@ -29,7 +25,7 @@ def switched(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
     return {"switch_sources": sources, "switch_grid": cells.reshape(k, k, *x.shape[1:])}
 
 
-def nearest_pictures(latents: Latents, x: Array, rows: Array, order: Array) -> dict[str, Array]:
+def nearest_images(latents: Latents, x: Array, rows: Array, order: Array) -> dict[str, Array]:
     """Return some pictures and, of all whose codes are given, those nearest to them in each block, themselves left out.
 
     Parameters

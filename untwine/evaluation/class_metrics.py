@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from numpy.typing import NDArray
-
+from untwine._typing import Array
 from untwine.metrics import blocks, contrast_blocks
-from untwine.metrics.blocks import Measured
+from untwine.metrics.blocks import Measurement
 from untwine.metrics.class_content import transfer_errors
 from untwine.metrics.encoded import Encoded
 from untwine.networks.pretrained.lpips import lpips
 
-Array = NDArray[Any]
-
 MOST_MOVED, MOST_LOOKED_AT = 1_000, 500  # pairs that are compared, and those that a network looks at
 
 
-def read(data: Encoded) -> Iterator[Measured]:
+def read(data: Encoded) -> Iterator[Measurement]:
     """Accuracy of a small network that reads class and content from each part, and chance."""
     rows, contents = data.contents()
     # Where contents are not known one by one, the class can still be read.
@@ -28,19 +24,19 @@ def read(data: Encoded) -> Iterator[Measured]:
         yield from contrast_blocks.read("content", data.latents.take(rows), contents, blocks.WITHOUT_FACTORS)
 
 
-def moved(data: Encoded) -> Iterator[Measured]:
+def moved(data: Encoded) -> Iterator[Measurement]:
     """Mean absolute error of rows that got another's content, against the true row, and that of doing nothing."""
     before, made, truth = _moved(data, MOST_MOVED)
     yield from contrast_blocks.moved(transfer_errors(made, truth), transfer_errors(before, truth))
 
 
-def placed(data: Encoded) -> Iterator[Measured]:
+def placed(data: Encoded) -> Iterator[Measurement]:
     """Distance of landmarks that a linear regression predicts to the true ones, and that of a constant (on request)."""
     rows, points = data.landmarks()
     yield from contrast_blocks.placed(data.latents.take(rows), points)
 
 
-def moved_by_lpips(data: Encoded) -> Iterator[Measured]:
+def moved_by_lpips(data: Encoded) -> Iterator[Measurement]:
     """LPIPS distance of pictures that got another's content to the true ones, and that of doing nothing (on request)."""
     before, made, truth = _moved(data, MOST_LOOKED_AT)
     yield from contrast_blocks.moved(lpips(made, truth), lpips(before, truth), "_lpips")

@@ -13,10 +13,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.linear.contrast import contrast_record
 from untwine.runs import files
-from untwine.samples import Array, Samples
+from untwine.samples import Samples
 
 ROUNDING = 1e-6  # of the rows' own size: what varies by less only rounds
 ROWS = 1000  # of each group, at most; means of so many are known well enough
@@ -77,7 +78,7 @@ def statistics(codes: Array, neutral: Array) -> dict[str, Any]:
 def held(latents: Latents, block: str) -> Latents:
     """Return the codes with one block held at its mean, the same for all rows."""
     mean = latents[block].mean(axis=0, keepdims=True)
-    return latents.swap(Latents({block: np.repeat(mean, latents.rows, axis=0)}), block)
+    return latents.swap(Latents({block: np.repeat(mean, latents.n_samples, axis=0)}), block)
 
 
 def effect(x: Array, whole: Array, without: Array) -> float:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from untwine.evaluation.class_gallery import nearest_pictures, switched
+from untwine._typing import Array
+from untwine.evaluation.class_gallery import nearest_images, switched
 from untwine.latents import Latents
-from untwine.manipulate import crossed, traverse_codes
+from untwine.manipulate import cross_product, traverse_codes
 from untwine.metrics import information_matrix, tsne
 from untwine.metrics.encoded import Fitted
 from untwine.metrics.rows import target_rows, varied_rows
 from untwine.runs import files
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 PLANE_TARGETS, PLANE_BACKGROUNDS = 1_500, 500
 SWAPPED, STEPS = 6, 8
@@ -65,7 +62,7 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10)
     some = np.sort(order[:CODES] if len(order) else others[:CODES])
     latents = method.encode(samples.x[some])
     if by_class:
-        arrays |= nearest_pictures(latents, samples.x, some, order)
+        arrays |= nearest_images(latents, samples.x, some, order)
     single = _single(latents, samples)
     if samples.is_image:
         walks = _walks(method, latents, single)
@@ -149,7 +146,7 @@ def _made(method: Fitted, neutral: Mapping[str, Array], seed: int) -> dict[str, 
         return {}
     chance = torch.Generator().manual_seed(seed)
     drawn = Latents({name: codes.numpy() for name, codes in method.prior(MADE, chance).items()}, neutral)
-    return {"made": crossed(method.decode, drawn, MADE, MADE, "salient")}
+    return {"made": cross_product(method.decode, drawn, MADE, MADE, "salient")}
 
 
 def _planes(method: Fitted, samples: Samples, rows: Array, seed: int) -> dict[str, Array]:

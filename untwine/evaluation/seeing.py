@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.nn import functional
 
+from untwine._typing import Array
 from untwine.data.location import data_folder
 from untwine.latents import Latents
-from untwine.metrics.blocks import Measured
+from untwine.metrics.blocks import Measurement
 from untwine.metrics.encoded import Encoded, Fitted
 from untwine.metrics.intervals import halves, over_halves
 from untwine.metrics.realism import class_score, frechet
@@ -27,8 +28,6 @@ from untwine.networks.pretrained.inception import Inception
 from untwine.networks.pretrained.squeezenet import SqueezeNet
 from untwine.networks.pretrained.weights import filled, find_weights
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 AT_ONCE = 50
 MOST_ROWS = 1_000  # of each group; fewer make the Frechet distance larger, so all methods get as many
@@ -53,7 +52,7 @@ class Eye(NamedTuple):
     look: Callable[[ArrayLike], Seen]
 
 
-def open_eye(name: str | None = None, folder: str | Path | None = None) -> Eye:
+def feature_extractor(name: str | None = None, folder: str | Path | None = None) -> Eye:
     """Return a network to look at pictures with.
 
     Parameters
@@ -78,7 +77,7 @@ def open_eye(name: str | None = None, folder: str | Path | None = None) -> Eye:
     return Eye("random", _look(_random(), 64))
 
 
-def own_eye(name: str, network: Callable[[Tensor], Any], side: int) -> Eye:
+def custom_extractor(name: str, network: Callable[[Tensor], Any], side: int) -> Eye:
     """Return your own network as one to look at pictures with, under a name of its own, which its scores will bear.
 
     Parameters
@@ -93,7 +92,7 @@ def own_eye(name: str, network: Callable[[Tensor], Any], side: int) -> Eye:
     """
     taken = [known for known, *_ in KNOWN] + ["random"]
     if not name.isidentifier() or name in taken:
-        raise ValueError(f"own_eye expected a name of one word, other than {', '.join(taken)}, but got {name!r}.")
+        raise ValueError(f"custom_extractor expected a name of one word, other than {', '.join(taken)}, but got {name!r}.")
     if isinstance(network, nn.Module):
         network.eval()
 
@@ -107,7 +106,7 @@ def own_eye(name: str, network: Callable[[Tensor], Any], side: int) -> Eye:
     return Eye(name, _look(both, side))
 
 
-def realism(method: Fitted, samples: Samples, eye: Eye | None = None, seeds: int = 5) -> dict[str, Measured]:
+def realism(method: Fitted, samples: Samples, eye: Eye | None = None, seeds: int = 5) -> dict[str, Measurement]:
     """Return how real what a fitted method makes looks to a network: the metric `realism`, with a network of your choice.
 
     Parameters
@@ -115,12 +114,12 @@ def realism(method: Fitted, samples: Samples, eye: Eye | None = None, seeds: int
     method, samples
         A method that draws codes, and pictures that it did not learn from.
     eye
-        What `open_eye` or `own_eye` gives; the first known network whose weights are there, where not given.
+        What `feature_extractor` or `custom_extractor` gives; the first known network whose weights are there, where not given.
     seeds
         How many halves of the rows an interval takes.
     """
     data = Encoded(method, samples, method.encode(samples.x), seeds)
-    return {one.name: one for one in measured(eye or open_eye(), made_pictures(data), seeds)}
+    return {one.name: one for one in measured(eye or feature_extractor(), generated_images(data), seeds)}
 
 
 class _Random(nn.Module):
@@ -165,7 +164,7 @@ def _look(network: Callable[[Tensor], tuple[Tensor, Tensor | None]], side: int) 
     return look
 
 
-def made_pictures(data: Encoded, seed: int = 0) -> Iterator[tuple[str, Array, Array]]:
+def generated_images(data: Encoded, seed: int = 0) -> Iterator[tuple[str, Array, Array]]:
     """Yield a group's name, real pictures of it, and as many made from codes of the prior, of backgrounds without s."""
     target, prior = data.target, getattr(data.method, "prior")  # noqa: B009 (not all that is fitted has one)
     apart = "salient" in data.latents and not target.all()
@@ -178,7 +177,7 @@ def made_pictures(data: Encoded, seed: int = 0) -> Iterator[tuple[str, Array, Ar
         yield name, data.samples.x[np.sort(rows)], data.method.decode(codes)
 
 
-def measured(eye: Eye, groups: Iterator[tuple[str, Array, Array]], seeds: int) -> Iterator[Measured]:
+def measured(eye: Eye, groups: Iterator[tuple[str, Array, Array]], seeds: int) -> Iterator[Measurement]:
     """Yield the Frechet distance and the class score of each group, with intervals over halves of the rows.
 
     They are called `fid` and `inception_score` where the network is the standard one, and by its name where it is not.
@@ -190,10 +189,10 @@ def measured(eye: Eye, groups: Iterator[tuple[str, Array, Array]], seeds: int) -
         one, value = np.zeros(len(real), dtype=int), frechet(a.features, b.features)
         pairs = zip(halves(one, seeds, 1), halves(one, seeds, 2), strict=True)
         parts = [frechet(a.features[i], b.features[j]) for i, j in pairs]
-        yield Measured(f"{distance}.{name}", value, over_halves(value, parts, (0, np.inf)), len(real), "lower")
+        yield Measurement(f"{distance}.{name}", value, over_halves(value, parts, (0, np.inf)), len(real), "lower")
         if b.classes is not None:
             value = class_score(b.classes)
             parts = [class_score(b.classes[i]) for i in halves(one, seeds)]
-            yield Measured(f"{score}.{name}", value, over_halves(value, parts, (1, np.inf)), len(real), "higher")
+            yield Measurement(f"{score}.{name}", value, over_halves(value, parts, (1, np.inf)), len(real), "higher")
             truth = class_score(a.classes) if a.classes is not None else value
-            yield Measured(f"{score}_real.{name}", truth, (truth, truth), len(real), "info")
+            yield Measurement(f"{score}_real.{name}", truth, (truth, truth), len(real), "info")

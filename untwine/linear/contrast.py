@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from untwine._typing import Array
 from untwine.linear.covariances import RANK, ROWS_AT_ONCE, leading_axes, moments
-from untwine.samples import Array, Samples
+from untwine.samples import Samples
 
 MOST_TESTED = 50  # permutations of more directions would take minutes
 WIDE = 1000  # of more columns the covariance itself takes longer than all else, and soon more memory than there is

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from untwine.samples import Array, Samples
+from untwine._typing import Array
+from untwine.samples import Samples
 
 ROWS_AT_ONCE = 1024
 MOST_DIRECTIONS = 500  # beyond these, closed forms would take minutes

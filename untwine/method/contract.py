@@ -22,15 +22,16 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.linear.contrast import contrast_test
 from untwine.method import fields
 from untwine.method.estimator import Estimator
-from untwine.method.inputs import Needs, as_samples, called, choose_device, own_modules, require
+from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
 from untwine.runs import saving
 from untwine.runs.history import Row
 from untwine.runs.saving import CHECKPOINT
-from untwine.samples import Array, Samples, observations
+from untwine.samples import Samples, observations
 from untwine.training import distributed
 from untwine.training.batches import units
 from untwine.training.loop import TrainingError
@@ -78,7 +79,7 @@ class Method(Estimator):
         """Return the networks for rows of that shape, with the user's own modules where given."""
 
     @abstractmethod
-    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+    def learn(self, samples: Samples, kept: Checkpointing, progress: bool) -> list[Row]:
         """Fit the networks to samples and return the history; `Trained` and `Solved` say how."""
 
     @abstractmethod
@@ -162,12 +163,12 @@ class Method(Estimator):
         self.check()
         require(samples, self.needs, type(self).__name__)
         start = time.monotonic()
-        own = own_modules(networks)
+        own = check_networks(networks)
         if resume and out is not None and saving.is_finished(Path(out)):
             return self._take_finished(Path(out), samples, own)
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
-        kept = Kept(None if out is None else Path(out) / CHECKPOINT, resume, every, watch and partial(watch, self))
+        kept = Checkpointing(None if out is None else Path(out) / CHECKPOINT, resume, every, watch and partial(watch, self))
         try:
             self.history_ = self.learn(samples, kept, progress)
         except TrainingError as error:
@@ -201,7 +202,7 @@ class Method(Estimator):
             )
         if wanted.ndim != 1 or wanted.dtype.kind not in "ui" or not np.isin(wanted, np.arange(len(known))).all():
             raise ValueError(
-                f"class_codes expected classes of training as whole numbers (n,) below {len(known)}, but got {called(labels)}; "
+                f"class_codes expected classes of training as whole numbers (n,) below {len(known)}, but got {describe_type(labels)};"
                 "for other classes, encode rows of them."
             )
         codes: Array = known.float().cpu().numpy()
@@ -220,13 +221,15 @@ class Method(Estimator):
         """Return rows from codes: pictures in [0, 1], vectors in the units of the data."""
         self._fitted()
         if not isinstance(latents, Latents):
-            raise TypeError(f"decode expected Latents, but got {called(latents)}; encode rows first, or make Latents(blocks).")
+            raise TypeError(
+                f"decode expected Latents, but got {describe_type(latents)}; encode rows first, or make Latents(blocks)."
+            )
         if {name: latents[name].shape[1] for name in latents} != self.blocks:
             raise ValueError(f"decode expected the blocks {self.blocks}, but got {latents}; encode with the same method.")
         codes = {name: torch.from_numpy(latents[name]) for name in self.blocks}
         parts = []
         with torch.no_grad():
-            for start in range(0, latents.rows, ROWS_AT_ONCE):
+            for start in range(0, latents.n_samples, ROWS_AT_ONCE):
                 some = {n: c[start : start + ROWS_AT_ONCE].to(self.device_, self._dtype) for n, c in codes.items()}
                 parts.append(self.generate(some).float().cpu())
         rows = torch.cat(parts)
@@ -380,7 +383,7 @@ class Method(Estimator):
             )
 
 
-class Kept(NamedTuple):
+class Checkpointing(NamedTuple):
     """Where a run keeps its checkpoint, whether to go on from it, the seconds between two, and who watches."""
 
     checkpoint: Path | None

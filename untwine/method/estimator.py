@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.method.inputs import Needs
-from untwine.samples import Array, Samples, observations
+from untwine.samples import Samples, observations
 
 
 @dataclass(eq=False, kw_only=True)

@@ -11,7 +11,8 @@ import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
-from untwine.samples import BACKGROUND, Array, Samples
+from untwine._typing import Array
+from untwine.samples import BACKGROUND, Samples
 
 Needs = Literal["nothing", "groups", "labels"]
 
@@ -85,17 +86,17 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-def own_modules(networks: Mapping[str, nn.Module] | None) -> dict[str, nn.Module]:
+def check_networks(networks: Mapping[str, nn.Module] | None) -> dict[str, nn.Module]:
     """Return the user's own modules by name, or refuse what is none."""
     if networks is None:
         return {}
     if not isinstance(networks, Mapping) or not all(isinstance(module, nn.Module) for module in networks.values()):
         raise TypeError(
-            f"networks expected your own modules by name, such as {{'encoder': module}}, but got {called(networks)}."
+            f"networks expected your own modules by name, such as {{'encoder': module}}, but got {describe_type(networks)}."
         )
     return dict(networks)
 
 
-def called(thing: object) -> str:
+def describe_type(thing: object) -> str:
     """Name a thing in a sentence."""
     return f"{thing!r}" if isinstance(thing, str) else f"a {type(thing).__name__}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from untwine.method.contract import Kept, Method
+from untwine.method.contract import Checkpointing, Method
 from untwine.runs import files, saving
 from untwine.runs.history import Row
 from untwine.samples import Samples
@@ -44,7 +44,7 @@ class Trained(Method):
     def stages(self) -> Iterator[Stage]:
         """Yield the stages of training, one after the other."""
 
-    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+    def learn(self, samples: Samples, kept: Checkpointing, progress: bool) -> list[Row]:
         """Run the stages in the one loop."""
         if self.batch % distributed.world():
             raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
@@ -77,7 +77,7 @@ class Solved(Method):
     def solve(self, samples: Samples) -> None:
         """Write the solution into the networks."""
 
-    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+    def learn(self, samples: Samples, kept: Checkpointing, progress: bool) -> list[Row]:
         """Solve; there is no history."""
         self.solve(samples)
         return []

@@ -10,7 +10,7 @@ from pathlib import Path
 from torch import nn
 
 from untwine.method.contract import Method
-from untwine.method.inputs import own_modules
+from untwine.method.inputs import check_networks
 from untwine.methods.beta_tcvae import BetaTCVAE
 from untwine.methods.beta_vae import BetaVAE
 from untwine.methods.contrastive_pca import ContrastivePCA
@@ -124,4 +124,4 @@ def load_method(path: str | os.PathLike[str], *, networks: Mapping[str, nn.Modul
         method.check()
     except (TypeError, ValueError) as error:
         raise ValueError(f"{folder}/method.json expected a method and options that this version knows, but: {error}") from None
-    return method.restore(card, folder, own_modules(networks))
+    return method.restore(card, folder, check_networks(networks))

@@ -22,16 +22,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from untwine._typing import Array
 from untwine.linear.covariances import Comparison
-from untwine.methods.shared.planes import Plane, TwoPlanes, leading, root
-from untwine.samples import Array
+from untwine.methods.shared.planes import LinearContrastive, Plane, leading, root
 
 ALPHAS = (0.0, *np.logspace(-1, 3, 40).tolist())
 CLUSTERS = 4
 
 
 @dataclass(eq=False, kw_only=True)
-class ContrastivePCA(TwoPlanes):
+class ContrastivePCA(LinearContrastive):
     """Contrastive PCA: directions in which the target varies more than alpha times the background.
 
     Parameters

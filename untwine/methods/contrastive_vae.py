@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 from torch import nn
 
 from untwine.losses import density_ratio
-from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, bound, by_group, infer
+from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.training import distributed
@@ -34,7 +34,7 @@ from untwine.training.loop import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
-class ContrastiveVAE(TwoParts):
+class ContrastiveVAE(TwoBlockVAE):
     """Common and salient parts of a target against a background, made independent by a game.
 
     Parameters

@@ -20,15 +20,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from untwine._typing import Array
 from untwine.linear.covariances import Comparison
-from untwine.methods.shared.planes import Plane, TwoPlanes
-from untwine.samples import Array
+from untwine.methods.shared.planes import LinearContrastive, Plane
 
 TIE = 1e-6
 
 
 @dataclass(eq=False, kw_only=True)
-class GeneralisedContrastivePCA(TwoPlanes):
+class GeneralisedContrastivePCA(LinearContrastive):
     """Generalised contrastive PCA: the largest contrast of variances, with no alpha to choose.
 
     Parameters

@@ -40,16 +40,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from untwine._typing import Array
 from untwine.losses import gaussian
 from untwine.losses.classes import class_means
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
 from untwine.networks.pretrained import lpips
-from untwine.samples import Array
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.embedding_table import CodeTable
+from untwine.training.embedding_table import EmbeddingTable
 from untwine.training.loop import Move, Player, Stage, cosine
 
 INFERENCES = ("latent", "semi", "amortised")
@@ -137,9 +137,9 @@ class LORD(Trained):
         wide = 2 * self.n_content if self.regularisation == "kl" else self.n_content  # with their log-variances
         nets = nn.ModuleDict({"generator": generator(self, shape, own)})
         if self.inference != "amortised":
-            nets["class_codes"] = CodeTable(self.found_["classes"], self.n_class)
+            nets["class_codes"] = EmbeddingTable(self.found_["classes"], self.n_class)
         if self.inference == "latent":
-            nets["content_codes"] = CodeTable(self.found_["rows"], wide)
+            nets["content_codes"] = EmbeddingTable(self.found_["rows"], wide)
         if self.epochs_encoders or self.inference == "amortised":
             nets["class_encoder"] = encoder("class", self.n_class, self, shape, own)
         if self.epochs_encoders or self.inference != "latent":

@@ -30,7 +30,7 @@ import torch
 from torch import nn
 
 from untwine.losses.moments import mmd_squared
-from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, infer
+from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, both, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training import distributed
 from untwine.training.batches import Batch
@@ -42,7 +42,7 @@ PAPER = {data: {**setting, "lambda_z": 1e4 / 64, "lambda_s": 1e3 / 64} for data,
 
 
 @dataclass(eq=False, kw_only=True)
-class MMcVAE(TwoParts):
+class MMcVAE(TwoBlockVAE):
     """Common and salient parts of a target against a background, by matching the moments of their codes.
 
     Parameters

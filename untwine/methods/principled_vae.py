@@ -30,7 +30,7 @@ from torch import nn
 
 from untwine.losses import gaussian
 from untwine.losses.transport import w2_squared
-from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, infer
+from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, both, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage, cosine
@@ -39,7 +39,7 @@ PAPER = {data: {**setting, "lambda_s": 10.0, "lambda_z": 1.0} for data, setting 
 
 
 @dataclass(eq=False, kw_only=True)
-class PrincipledVAE(TwoParts):
+class PrincipledVAE(TwoBlockVAE):
     """Common and salient parts of a target against a background, with the objective of paper 000.
 
     Parameters

@@ -23,15 +23,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from untwine._typing import Array
 from untwine.linear.covariances import RANK, Comparison
-from untwine.methods.shared.planes import Plane, TwoPlanes, leading
-from untwine.samples import Array
+from untwine.methods.shared.planes import LinearContrastive, Plane, leading
 
 SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 
 
 @dataclass(eq=False, kw_only=True)
-class ProbabilisticContrastivePCA(TwoPlanes):
+class ProbabilisticContrastivePCA(LinearContrastive):
     """Probabilistic contrastive PCA: a Gaussian model that fits the target well and the background badly.
 
     Parameters

@@ -29,11 +29,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from untwine._typing import Array
 from untwine.losses import gaussian
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
-from untwine.samples import Array
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 

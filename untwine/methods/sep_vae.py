@@ -34,7 +34,7 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import density_ratio
-from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, draw
+from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, both, bound, by_group, draw
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.networks.mlp import layers
 from untwine.training.batches import Batch
@@ -42,7 +42,7 @@ from untwine.training.loop import Move, Player, Stage, cosine
 
 
 @dataclass(eq=False, kw_only=True)
-class SepVAE(TwoParts):
+class SepVAE(TwoBlockVAE):
     """Common and salient parts of a target against a background: told apart by s, and independent of each other.
 
     Parameters

@@ -40,6 +40,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from untwine._typing import Array
 from untwine.losses import adversarial, gaussian, likelihood
 from untwine.losses.density_ratio import discrimination
 from untwine.method.inputs import Needs
@@ -48,7 +49,6 @@ from untwine.networks import choose
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator
 from untwine.networks.norm import statistics_kept
-from untwine.samples import Array
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 

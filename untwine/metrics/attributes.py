@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import code_rows, fold_count
 from untwine.metrics.held_out import Split, random_folds, random_parts, split_rows
-
-Array = NDArray[Any]
 
 
 class Attributes(NamedTuple):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import class_column, code_rows
 from untwine.metrics.held_out import Split, random_parts, split_rows
 from untwine.metrics.judge import class_judge, judged_rows
-
-Array = NDArray[Any]
 
 PARTS = 5
 HELD_OUT = 1 / 3

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import centred, class_column, code_rows
 from untwine.training.threads import one_thread
-
-Array = NDArray[Any]
 
 PERPLEXITY = 30
 # With exaggeration and without: three fifths of the usual, after which the scores below no longer change beyond chance.

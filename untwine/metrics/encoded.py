@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS
 from untwine.metrics.class_content import content_combinations, landmark_pairs, transfer_pairs
@@ -15,8 +15,6 @@ from untwine.metrics.held_out import Split
 from untwine.metrics.landmarks import landmark_names, named_points
 from untwine.metrics.rows import factor_mask, labelled_rows, target_rows
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 # To SAP, whole numbers of at most so many values are classes, and all other factors lie on a scale.
 CLASSES = 20

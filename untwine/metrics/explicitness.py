@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import code_rows
 from untwine.metrics.held_out import Split, spreads, third_held_out
 from untwine.metrics.truths import Continuous, class_columns, varying
 from untwine.training.threads import one_thread
-
-Array = NDArray[Any]
 
 BINS = 10
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import code_rows
 from untwine.metrics.information import entropy, mutual_information
 from untwine.metrics.truths import BINS, DEAD, Continuous, binned, class_columns, live
-
-Array = NDArray[Any]
 
 
 def information_matrix(

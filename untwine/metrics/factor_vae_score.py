@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import code_rows
 from untwine.metrics.held_out import random_parts
 from untwine.metrics.sampling import Batches, Draw, from_draws, from_rows
 from untwine.metrics.truths import DEAD, Continuous
-
-Array = NDArray[Any]
 
 ROWS, TRAIN, TEST = 64, 10_000, 5_000
 VARIANCE_ROWS = 10_000

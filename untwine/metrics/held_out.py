@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import fold_count
 from untwine.training.threads import one_thread
 
-Array = NDArray[Any]
 Split = tuple[ArrayLike, ArrayLike]
 
 

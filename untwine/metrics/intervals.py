@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
+
 Bounds = tuple[float, float]
 
 UNBOUNDED: Bounds = (-math.inf, math.inf)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.nn import functional
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 SIDE = 32
 STEPS, BATCH, RATE = 400, 64, 3e-3

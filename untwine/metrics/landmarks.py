@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import code_rows, fold_count
 from untwine.metrics.held_out import random_folds
 from untwine.metrics.regression import least_squares
-
-Array = NDArray[Any]
 
 
 class Landmarks(NamedTuple):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import class_column, code_rows
 from untwine.metrics.factors import factors
 from untwine.metrics.intervals import over_folds
 from untwine.metrics.probe import probe
-
-Array = NDArray[Any]
 
 
 class Leakage(NamedTuple):

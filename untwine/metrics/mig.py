@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import code_rows
 from untwine.metrics.information import entropy, mutual_information
 from untwine.metrics.truths import BINS, Continuous, binned, class_columns, gaps, varying
-
-Array = NDArray[Any]
 
 
 class MIG(NamedTuple):

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from untwine.metrics.checks import code_rows
-
-Array = NDArray[Any]
 
 
 def frechet(real: ArrayLike, made: ArrayLike) -> float:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import code_rows
 from untwine.metrics.truths import Continuous, class_columns, varying
 
-Array = NDArray[Any]
 Draw = Callable[[Array], ArrayLike]
 # Codes (m, rows, d) for the factor that each of m batches shares, all rows of a batch with one value of it, or pair by pair.
 Batches = Callable[[Array, int, np.random.Generator], Iterator[Array]]

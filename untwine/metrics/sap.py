@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import centred, code_rows
 from untwine.metrics.held_out import Split, random_folds, split_rows
 from untwine.metrics.thresholds import balanced_accuracies
 from untwine.metrics.truths import DEAD, Continuous, gaps, live, truth_columns, varying
 from untwine.training.threads import one_thread
-
-Array = NDArray[Any]
 
 
 class SAP(NamedTuple):

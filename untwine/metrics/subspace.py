@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import centred, code_rows, factor_columns
-
-Array = NDArray[Any]
 
 
 def canonical_correlation(codes: ArrayLike, factors: ArrayLike) -> float:

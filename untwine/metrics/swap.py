@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.checks import class_column, factor_columns
 from untwine.metrics.held_out import random_parts
 from untwine.metrics.judge import class_judge, factor_judge, judged_rows
-
-Array = NDArray[Any]
 
 PARTS = 5
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from untwine.metrics.checks import code_rows
 from untwine.metrics.information import mutual_information
 from untwine.metrics.truths import BINS, binned
-
-Array = NDArray[Any]
 
 
 class Unsupervised(NamedTuple):

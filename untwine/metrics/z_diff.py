@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.held_out import random_parts
 from untwine.metrics.sampling import Batches, Draw, from_draws, from_rows
 from untwine.metrics.truths import Continuous
 from untwine.training.threads import one_thread
 
-Array = NDArray[Any]
 Classifier = Literal["svm", "logistic"]
 
 PAIRS, TRAIN, TEST = 64, 10_000, 5_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from untwine.plots.bars import scores_bars
 from untwine.plots.classes import class_samples
 from untwine.plots.curves import curves
+from untwine.plots.images import image_rows, interpolation, strips, swap_grid
 from untwine.plots.latents import factor_matrix, latent_spread
 from untwine.plots.neighbours import neighbours
-from untwine.plots.pictures import interpolation, picture_rows, strips, swap_grid
 from untwine.plots.planes import plane
 from untwine.plots.posterior import posterior
 from untwine.plots.profiles import profiles
@@ -20,10 +20,10 @@ __all__ = [
     "contrast_spectrum",
     "curves",
     "factor_matrix",
+    "image_rows",
     "interpolation",
     "latent_spread",
     "neighbours",
-    "picture_rows",
     "plane",
     "posterior",
     "profiles",

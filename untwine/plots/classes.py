@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.plots.pictures import picture_rows
+from untwine.plots.images import image_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,4 +42,4 @@ def class_samples(
     for label in shown.tolist():
         own = np.flatnonzero(classes == label)
         rows[names[label] if names else str(label)] = pictures[chance.permutation(own)[:each]]
-    return picture_rows(rows)
+    return image_rows(rows)

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.plots.ink import BLOCKS, INK, RULE, open_frame, plain
 from untwine.runs.history import terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[Any]
 
 COLUMNS = 3
 

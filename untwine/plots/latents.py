@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.truths import DEAD
 from untwine.plots.ink import BLOCKS, FAINT, GREY, INK, RULE, open_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[Any]
 
 TOLD = 0.05  # of the largest score: what tells less of a factor is not framed as its latent
 NAMED = 32  # latents with a name below each; of more, some have one

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.plots.pictures import panels, shown_pictures
+from untwine.plots.images import panels, to_display_range
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,8 +30,8 @@ def neighbours(pictures: ArrayLike, near: Mapping[str, ArrayLike]) -> Figure:
     if not near:
         raise ValueError("neighbours expected the nearest pictures of at least one part, but got none.")
     sources = np.asarray(pictures)
-    blocks = [("picture", shown_pictures("pictures", sources[:, None] if sources.ndim == 4 else sources, axes=5))]
-    blocks += [(f"nearest by {part}", shown_pictures(part, cells, axes=5)) for part, cells in near.items()]
+    blocks = [("picture", to_display_range("pictures", sources[:, None] if sources.ndim == 4 else sources, axes=5))]
+    blocks += [(f"nearest by {part}", to_display_range(part, cells, axes=5)) for part, cells in near.items()]
     for part, cells in blocks[1:]:
         if len(cells) != len(sources):
             raise ValueError(f"neighbours expected a row for each of {len(sources)} pictures {part}, but got {len(cells)}.")

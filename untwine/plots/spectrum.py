@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.plots.ink import BLOCKS, FAINT, GREY, INK, RULE, open_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[Any]
 
 
 def contrast_spectrum(contrasts: Sequence[float], chance: Sequence[float], n_salient: int) -> Figure:

@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.plots.ink import CLASSES, INK, RULE, open_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Array = NDArray[Any]
 
 MARKERS = "osD^vPX"
 COLUMNS = 2

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from untwine.plots.images import GAP, canvas, place, to_display_range
 from untwine.plots.ink import FAINT, INK, plain
-from untwine.plots.pictures import GAP, canvas, place, shown_pictures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def traversals(
     title
         What stands above.
     """
-    cells = shown_pictures("grid", grid, axes=5)
+    cells = to_display_range("grid", grid, axes=5)
     many, steps = cells.shape[:2]
     beside = [str(i) for i in range(many)] if names is None else list(names)
     ends = None if values is None else np.asarray(values, dtype=float)

@@ -168,7 +168,7 @@ def _weight(run: Run, verb: str, field: str) -> Markup:
 def _has_scale(run: Run) -> bool:
     """Say whether the field counts: other likelihoods learn their spread, as that of vectors does, or have none."""
     likelihood = run.part("params").get("likelihood")
-    return likelihood in ("gaussian", "laplace") or (likelihood == "auto" and run.shows_pictures)
+    return likelihood in ("gaussian", "laplace") or (likelihood == "auto" and run.has_images)
 
 
 def _width(run: Run, verb: str) -> Markup:

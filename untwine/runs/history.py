@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
+
 Term = tuple[str, str, str]
 
 

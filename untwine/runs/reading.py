@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.runs.files import read_json
 from untwine.runs.history import terms
 from untwine.runs.measured import Codes, Contrast, read_codes, read_contrast
 
-Array = NDArray[Any]
 Score = Mapping[str, Any]
 
 FORMAT = 1
@@ -74,7 +73,7 @@ class Run:
         return {"common", "salient"} <= set(self.blocks)
 
     @property
-    def shows_pictures(self) -> bool:
+    def has_images(self) -> bool:
         """Whether a sample is a picture."""
         shape = self.about.get("shape")
         return isinstance(shape, list) and len(shape) == 3

@@ -120,7 +120,7 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
         nonlocal watching
         if epoch in cell.epochs_scored:
             began = time.monotonic()
-            # Kept in a file, for a run that is resumed does not come by here again.
+            # Checkpointing in a file, for a run that is resumed does not come by here again.
             write_scores(folder / f"scores_{epoch}.json", _scored(cell, method, (train, test), cell.epochs_metrics))
             watching += time.monotonic() - began
 

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from untwine.samples import BACKGROUND, Array, Samples
+from untwine._typing import Array
+from untwine.samples import BACKGROUND, Samples
 from untwine.training import distributed
 
 

@@ -19,7 +19,7 @@ from untwine.training.optimizer import EPSILON, Adam
 AT_ONCE = 2**16
 
 
-class CodeTable(nn.Module):
+class EmbeddingTable(nn.Module):
     """A code for each of `rows` samples or classes, drawn uniformly in +-`reach` at first.
 
     Called with row numbers (n,) it returns their codes (n, width) and, where gradients are taken, remembers that it gave them.
@@ -56,7 +56,7 @@ class CodeTable(nn.Module):
 class RowAdam:
     """One Adam for each row of a table, which moves when the row was taken."""
 
-    def __init__(self, table: CodeTable, betas: tuple[float, float]) -> None:
+    def __init__(self, table: EmbeddingTable, betas: tuple[float, float]) -> None:
         self.table, self.betas = table, betas
         weight = table.weight
         self.first, self.second = (mapped.zeros(*weight.shape, dtype=weight.dtype, device=weight.device) for _ in range(2))
@@ -91,10 +91,12 @@ class RowAdam:
         return {"first": self.first, "second": self.second, "counts": self.counts}
 
 
-class Mover:
+class PlayerOptimizer:
     """How one player moves: Adam for its parameters, and an Adam for each row of its tables."""
 
-    def __init__(self, parameters: Sequence[nn.Parameter], tables: Sequence[CodeTable], betas: tuple[float, float]) -> None:
+    def __init__(
+        self, parameters: Sequence[nn.Parameter], tables: Sequence[EmbeddingTable], betas: tuple[float, float]
+    ) -> None:
         apart = {id(table.weight) for table in tables}
         self.parameters = [p for p in parameters if id(p) not in apart]
         self.adam = Adam(self.parameters, betas) if self.parameters else None

@@ -27,12 +27,12 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from untwine._typing import Array
 from untwine.runs import files
 from untwine.runs.history import Row
-from untwine.samples import Array
 from untwine.training import distributed, memory
 from untwine.training.batches import Batch, Rows
-from untwine.training.embedding_table import CodeTable, Mover
+from untwine.training.embedding_table import EmbeddingTable, PlayerOptimizer
 from untwine.training.interrupts import interrupts
 from untwine.training.progress import bar
 
@@ -65,10 +65,10 @@ class Player:
         found = [p for part in self._parts() for p in (part.parameters() if isinstance(part, nn.Module) else [part])]
         return [p for p in found if p.requires_grad]
 
-    def tables(self) -> list[CodeTable]:
+    def tables(self) -> list[EmbeddingTable]:
         """Return the tables of codes among it, of which a step moves only the rows that it takes."""
         parts = [part for part in self._parts() if isinstance(part, nn.Module)]
-        return [module for part in parts for module in part.modules() if isinstance(module, CodeTable)]
+        return [module for part in parts for module in part.modules() if isinstance(module, EmbeddingTable)]
 
     def _parts(self) -> Sequence[nn.Module | nn.Parameter]:
         return [self.owns] if isinstance(self.owns, nn.Module) else self.owns
@@ -193,7 +193,9 @@ class _Loop:
 
     def run(self, number: int, stage: Stage, stored: Mapping[str, Tensor], show: bool) -> None:
         owned = owners(stage, self.names)
-        self.movers = {name: Mover(owned[name], player.tables(), player.betas) for name, player in stage.players.items()}
+        self.movers = {
+            name: PlayerOptimizer(owned[name], player.tables(), player.betas) for name, player in stage.players.items()
+        }
         for name, mover in self.movers.items():
             start = f"adam/{name}/"
             mover.load({key.removeprefix(start): value for key, value in stored.items() if key.startswith(start)})
@@ -259,7 +261,7 @@ class _Loop:
         return ""
 
     def gradients(
-        self, players: tuple[str, ...], movers: Sequence[Mover], loss: Tensor, losses: Sequence[Tensor], keep: bool
+        self, players: tuple[str, ...], movers: Sequence[PlayerOptimizer], loss: Tensor, losses: Sequence[Tensor], keep: bool
     ) -> tuple[list[list[Tensor]], Sequence[Tensor]]:
         """Return each player's gradients and the terms' values, over all processes."""
         inputs = [mover.inputs() for mover in movers]

@@ -6,12 +6,10 @@ Letters: y is the grass (n, C, H, W), t the digit (n, H, W), both in [0, 1]; rho
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 ROWS_AT_ONCE = 512
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 BLADES = 420
 # A texture is this many pictures high and wide; it has no border, so a crop may lie anywhere on it.
-PICTURES_ACROSS = 2
+IMAGES_ACROSS = 2
 # Time grows with the area of what is drawn, so larger pictures are enlarged from this size.
 LARGEST_DRAWN = 48
 SATURATION = 0.75
@@ -39,7 +36,7 @@ def draw_textures(rng: np.random.Generator, many: int, size: int) -> tuple[Array
         For each pixel how bright its blade is (positive, on average about 1), and how far its hue is from the mean, from
         -1 to 1; both (many, side, side).
     """
-    side = PICTURES_ACROSS * size
+    side = IMAGES_ACROSS * size
     shades = np.full((many, side * side), 0.3, np.float32)
     hues = np.zeros((many, side * side), np.float32)
     rows = np.arange(-1, int(0.95 * size) + 1, dtype=np.float32)[:, None]
@@ -130,6 +127,6 @@ class Meadow:
 def _enlarge(textures: Array, size: int) -> Array:
     from scipy.ndimage import zoom
 
-    factor = PICTURES_ACROSS * size / textures.shape[1]
+    factor = IMAGES_ACROSS * size / textures.shape[1]
     # Linear, so that shades stay positive; wrapped, so that the texture stays seamless.
     return np.asarray(zoom(textures, (1, factor, factor), order=1, mode="grid-wrap", grid_mode=True))

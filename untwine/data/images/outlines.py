@@ -7,12 +7,9 @@ it ends with.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 DRAWN = 64
 # A few rows at a time stay in the processor's cache, which halves the time.

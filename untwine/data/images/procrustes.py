@@ -6,15 +6,14 @@ shifts. No such map mirrors.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from untwine._typing import Array
 
 if TYPE_CHECKING:
     from PIL import Image
-
-Array = NDArray[Any]
 
 ROUNDS, CLOSE = 100, 1e-10
 

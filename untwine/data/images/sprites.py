@@ -8,12 +8,10 @@ ellipse and 0.2 for the heart.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 SHAPES = ("square", "ellipse", "heart")
 SIDE = 64

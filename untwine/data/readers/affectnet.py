@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.images.procrustes import similarity, warp
-
-Array = NDArray[Any]
 
 EXPRESSIONS = ("neutral", "happiness", "sadness", "surprise", "fear", "disgust", "anger", "contempt")
 COLUMNS = ("subDirectory_filePath", "facial_landmarks", "expression", "valence", "arousal")

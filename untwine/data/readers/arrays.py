@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 COLUMNS = ("groups", "labels", "factors")
 NAMES = ("group_names", "label_names", "factor_names")

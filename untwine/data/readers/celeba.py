@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.location import data_folder
 from untwine.data.readers.arrays import load_arrays
-
-Array = NDArray[Any]
 
 PACKED = ("jpeg", "offsets", "filenames", "attr", "attr_names")
 TEST = 2  # CelebA's own partition: 0 training, 1 validation, 2 test; nobody is in two of them

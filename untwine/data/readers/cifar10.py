@@ -14,15 +14,12 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.location import data_folder
 from untwine.data.readers.arrays import load_arrays
-
-Array = NDArray[Any]
 
 SIDE = 32
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.options import whole
 from untwine.data.readers.arrays import read_arrays
 from untwine.data.readers.tables import read_table
@@ -15,8 +15,6 @@ from untwine.samples import SIDES, Samples
 
 if TYPE_CHECKING:
     from PIL import Image
-
-Array = NDArray[Any]
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
 GREY, COLOUR = ("1", "L", "LA"), ("P", "RGB", "RGBA", "CMYK", "YCbCr")
@@ -62,7 +60,7 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
         raise ValueError(f"read_samples expected a file or a folder, but {path} does not exist.")
     ending = path.suffix.lower()
     if ending in ENDINGS:
-        return Samples(_read_pictures([path], size))
+        return Samples(_read_images([path], size))
     if size is not None:
         raise ValueError(f"size goes with pictures, but {path} is not a picture or a folder of pictures; drop it.")
     if ending in (".npz", ".npy"):
@@ -81,15 +79,15 @@ def _read_folder(folder: Path, size: int | None) -> Samples:
     if not targets:
         classes = _class_folders(folder)
         if not classes:
-            return Samples(_read_pictures(_listed(folder), size))
+            return Samples(_read_images(_listed(folder), size))
         labels = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
-        pictures = _read_pictures([path for paths in classes.values() for path in paths], size)
+        pictures = _read_images([path for paths in classes.values() for path in paths], size)
         return Samples(pictures, labels=labels, label_names=tuple(classes))
     parts = {"background": _listed(background), **{p.name.removeprefix("target_"): _listed(p) for p in targets}}
     if len(parts) != len(targets) + 1 or "" in parts:
         raise ValueError(f"{folder} has target folders whose names clash or are empty ({', '.join(p.name for p in targets)}).")
     groups = np.repeat(np.arange(len(parts)), [len(paths) for paths in parts.values()])
-    pictures = _read_pictures([path for paths in parts.values() for path in paths], size)
+    pictures = _read_images([path for paths in parts.values() for path in paths], size)
     return Samples(pictures, groups=groups, group_names=tuple(parts))
 
 
@@ -108,7 +106,7 @@ def _listed(folder: Path) -> list[Path]:
     return paths
 
 
-def _read_pictures(paths: list[Path], size: int | None) -> Array:
+def _read_images(paths: list[Path], size: int | None) -> Array:
     """Read pictures of one size as (n, C, H, W) uint8: one channel if all are grey, else three."""
     from PIL import Image
 

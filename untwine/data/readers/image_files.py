@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 
 
-def picture_paths(folder: Path) -> list[Path]:
+def image_paths(folder: Path) -> list[Path]:
     """Return the pictures that lie right in a folder, by name."""
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS and path.is_file())
 

@@ -13,12 +13,10 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 FILES = {
     "x_train": "train-images-idx3-ubyte",

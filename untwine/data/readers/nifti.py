@@ -11,12 +11,10 @@ import math
 import struct
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 HEADER = 348
 # NIfTI's codes of the kinds of numbers.

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
+
 Shape = tuple[int, ...]
 
 BYTES_AT_ONCE = 1 << 24

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 ROLES = {"group": "group", "groups": "group", "label": "label", "labels": "label"}
 

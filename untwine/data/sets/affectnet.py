@@ -8,19 +8,16 @@ not a collection of the authors'; the landmarks are those of AffectNet's lists; 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.images.procrustes import frame, mean_shape
 from untwine.data.location import data_folder
 from untwine.data.options import whole
 from untwine.data.readers.affectnet import EXPRESSIONS, Face, aligned, read_list, shape_of
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 FACTORS = ("brightness", "salient valence", "salient arousal")
 FACES_FOR_THE_MEAN = 2000

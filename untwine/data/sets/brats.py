@@ -9,19 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.location import data_folder
 from untwine.data.options import real, whole
 from untwine.data.readers.arrays import load_arrays
 from untwine.data.readers.nifti import read_nifti
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 ARRAYS = ("x", "tumour", "patient")
 T1 = re.compile(r"[-_](t1|t1n)\.nii(\.gz)?$", re.IGNORECASE)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import struct
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.location import placed
 from untwine.data.options import whole
 from untwine.data.splits import Splits
 from untwine.samples import SIDES
-
-Array = NDArray[Any]
 
 AZIMUTHS, ELEVATIONS = 24, 4
 

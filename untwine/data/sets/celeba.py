@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.options import real, whole
 from untwine.data.readers.celeba import TEST, read_celeba
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 
 def celeba(

@@ -7,17 +7,14 @@ As "Towards principled objectives for contrastive disentanglement" (appendix A.1
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.options import real, whole
 from untwine.data.readers.celeba import TEST, Faces, read_celeba
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 LABELS = ("hat", "eyeglasses")
 ATTRIBUTES = ("Male", "Smiling", "Young", "Blond_Hair", "Pale_Skin")

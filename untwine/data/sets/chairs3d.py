@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.location import placed
 from untwine.data.options import whole
 from untwine.data.splits import Splits
 from untwine.samples import SIDES
-
-Array = NDArray[Any]
 
 FILE = re.compile(r"_p(\d+)_t(\d+)_r\d+\.png$")
 SHARE_FOR_TRAINING = 0.8

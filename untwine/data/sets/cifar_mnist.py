@@ -8,11 +8,10 @@ The paper does not say how a digit is laid over an object. Here its ink is white
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.images.blending import overlay
 from untwine.data.location import data_folder
 from untwine.data.options import whole
@@ -20,8 +19,6 @@ from untwine.data.readers.cifar10 import SIDE, read_cifar10
 from untwine.data.readers.mnist import read_mnist
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 
 def cifar_mnist(

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.location import placed
 from untwine.data.options import whole
 from untwine.data.readers.arrays import load_arrays
-from untwine.data.readers.image_files import picture_paths, read_squares
+from untwine.data.readers.image_files import image_paths, read_squares
 from untwine.data.splits import Splits
 from untwine.samples import SIDES
-
-Array = NDArray[Any]
 
 FILE = re.compile(r"obj(\d+)__(\d+)\.png$")
 DEGREES = 5  # from a pose to the next
@@ -87,7 +84,7 @@ def _read_folder(place: Path, size: int) -> tuple[Array, Array]:
     root = next((path for path in (place, place / "coil-20-proc") if path.is_dir() and any(path.glob("obj*__*.png"))), None)
     if root is None:
         raise ValueError(f"COIL-20 was expected in {place} as obj1__0.png and so on, or as one coil20*.npz, but has neither.")
-    found = [(path, named) for path in picture_paths(root) if (named := FILE.search(path.name))]
+    found = [(path, named) for path in image_paths(root) if (named := FILE.search(path.name))]
     features = np.array([[int(number) for number in named.groups()] for _, named in found])
     return read_squares([path for path, _ in found], size, "L"), features
 

@@ -11,11 +11,10 @@ Left open by the paper, and fixed here: the edge detection is the inner boundary
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.images.outlines import DRAWN, outlines, restyle
 from untwine.data.location import data_folder
 from untwine.data.options import whole
@@ -23,8 +22,6 @@ from untwine.data.readers.mnist import read_mnist
 from untwine.data.sets.grassy_digits import enlarge, in_turn, originals, split_digits
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 WIDTHS, SCALES = (1, 10), (0.5, 1.0)
 STYLE = ("salient red", "salient green", "salient blue", "salient scale", "salient width")

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.factor_grid import FactorGrid, averaged, divisor
 from untwine.data.images.sprites import SHAPES, SIDE, draw_sprites
 from untwine.data.location import data_folder
 from untwine.data.readers.stored_rows import blocks, stored_rows
 from untwine.data.splits import Splits
-
-Array = NDArray[Any]
 
 NAMES = ("shape", "scale", "orientation", "x", "y")
 FILE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"

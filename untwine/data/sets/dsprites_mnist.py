@@ -7,11 +7,10 @@ target has a sprite of dSprites on top. Ink and sprite are both white, so a pixe
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.factor_grid import averaged, divisor
 from untwine.data.images.sprites import SHAPES, SIDE
 from untwine.data.location import data_folder
@@ -20,8 +19,6 @@ from untwine.data.readers.mnist import read_mnist
 from untwine.data.sets.dsprites import NAMES, dsprites_grid
 from untwine.data.splits import Splits
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 DIGITS = (1, 2, 3, 4)  # from the upper left to the lower right
 FACTORS = (*(f"salient {name}" for name in NAMES), *(f"ink of {digit}" for digit in DIGITS))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.location import placed
 from untwine.data.options import whole
-from untwine.data.readers.image_files import picture_paths, read_squares
+from untwine.data.readers.image_files import image_paths, read_squares
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 DOMAINS = ("edges", "shoes")
 
@@ -50,7 +47,7 @@ def edges2shoes(
     size, chance = whole("size", size, SIDES[0], SIDES[-1]), np.random.default_rng(whole("seed", seed, 0))
     most = [None if many is None else whole(name, many, 1) for name, many in (("n_train", n_train), ("n_test", n_test))]
     place = placed(folder, "Edges2Shoes", ("edges2shoes",), "efrosgans.eecs.berkeley.edu/pix2pix/datasets/edges2shoes.tar.gz")
-    paths = [picture_paths(place / part) if (place / part).is_dir() else [] for part in ("train", "val")]
+    paths = [image_paths(place / part) if (place / part).is_dir() else [] for part in ("train", "val")]
     if not all(paths):
         raise ValueError(
             f"Edges2Shoes was expected in {place} as train/ and val/ with a picture for each pair, but they hold "

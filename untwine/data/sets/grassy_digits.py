@@ -6,18 +6,14 @@ Digits", UCI repository, E. Alpaydin and C. Kaynak, 1998, CC BY 4.0). The grass 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.images.blending import ROWS_AT_ONCE, blend, to_bytes
 from untwine.data.images.drawn_grass import Meadow
 from untwine.data.options import real, whole
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 BRIGHTNESS = (0.25, 0.62)
 HUE = (70.0, 150.0)

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.images.blending import blend, blend_threshold, overlay
 from untwine.data.images.photographs import brightness_and_greenness, crop_squares, read_photographs
 from untwine.data.location import data_folder
@@ -25,7 +24,6 @@ from untwine.data.readers.mnist import read_mnist
 from untwine.data.splits import Splits
 from untwine.samples import Samples
 
-Array = NDArray[Any]
 Mix = Callable[[Array, Array], Array]
 
 SIZE = 28

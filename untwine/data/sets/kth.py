@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.location import placed
 from untwine.data.options import real, whole
-from untwine.data.readers.image_files import picture_paths, read_squares
+from untwine.data.readers.image_files import image_paths, read_squares
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 ACTIONS = ("boxing", "handclapping", "handwaving", "jogging", "running", "walking")
 FOLDER = re.compile(rf"^person(\d+)_({'|'.join(ACTIONS)})_d(\d+)")
@@ -51,7 +48,7 @@ def kth(*, every: int = 1, test: float = 0.1, size: int = 64, seed: int = 0, fol
     share = real("test", test, 0.01, 0.9)
     place = placed(folder, "KTH", ("kth",), "www.csc.kth.se/cvap/actions, taken apart into frames,")
     videos = sorted(path for path in place.rglob("person*") if path.is_dir() and FOLDER.match(path.name))
-    frames = [(video, frame, path) for video in videos for frame, path in list(enumerate(picture_paths(video)))[::every]]
+    frames = [(video, frame, path) for video in videos for frame, path in list(enumerate(image_paths(video)))[::every]]
     if len(frames) < 2:
         raise ValueError(
             f"KTH was expected in {place} as folders like person01_boxing_d1 with a picture for each frame, but {len(videos)} "

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.factor_grid import FactorGrid, averaged, divisor
 from untwine.data.location import placed
 from untwine.data.readers.stored_rows import stored_rows
 from untwine.data.splits import Splits
-
-Array = NDArray[Any]
 
 NAMES = (
     "object colour",

@@ -7,18 +7,15 @@ Digits", UCI repository, E. Alpaydin and C. Kaynak, 1998, CC BY 4.0).
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.options import whole
 from untwine.data.sets.grassy_digits import originals
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
 
 POSE = ("rotation", "scale", "x", "y")
 ROTATIONS = np.array([-50.0, -25.0, 0.0, 25.0, 50.0])  # degrees, anticlockwise

@@ -9,7 +9,7 @@ import numpy as np
 
 from untwine.data.location import placed
 from untwine.data.options import real, whole
-from untwine.data.readers.image_files import picture_paths, read_squares
+from untwine.data.readers.image_files import image_paths, read_squares
 from untwine.data.splits import Splits
 from untwine.samples import SIDES, Samples
 
@@ -44,7 +44,7 @@ def rafd(*, test: float = 0.1, size: int = 128, seed: int = 0, folder: str | Pat
     """
     size, seed, share = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), real("test", test, 0.01, 0.9)
     place = placed(folder, "RaFD", ("rafd", "RafD", "RaFD"), "www.rafd.nl")
-    found = [(path, named.groups()) for path in picture_paths(place) if (named := FILE.match(path.name))]
+    found = [(path, named.groups()) for path in image_paths(place) if (named := FILE.match(path.name))]
     found = [(path, parts) for path, parts in found if int(parts[0]) in ANGLES]
     if len(found) < 2:
         raise ValueError(

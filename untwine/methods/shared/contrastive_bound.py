@@ -45,7 +45,7 @@ PAPER_000: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(eq=False, kw_only=True)
-class TwoParts(Trained):
+class TwoBlockVAE(Trained):
     """A contrastive VAE but for its objective: an autoencoder `vae` with the blocks common and salient."""
 
     n_common: int = 8

@@ -19,11 +19,12 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.linear.covariances import RANK, Comparison, compare
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Solved
-from untwine.samples import Array, Samples
+from untwine.samples import Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Planes(nn.Module):
 
 
 @dataclass(eq=False, kw_only=True)
-class TwoPlanes(Solved):
+class LinearContrastive(Solved):
     """A linear contrastive method but for its salient directions."""
 
     n_common: int = 5

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.networks.pretrained import weights
 from untwine.networks.pretrained.perceptual import KNOWN, seen
 from untwine.samples import Samples
 from untwine.training.threads import one_thread
-
-Array = NDArray[Any]
 
 FIRST = (1,)  # the first layer's ReLU, in both networks
 AT_ONCE = 100

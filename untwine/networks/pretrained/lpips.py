@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.nn import functional
 
+from untwine._typing import Array
 from untwine.networks.pretrained import weights
 from untwine.networks.pretrained.perceptual import KNOWN
-
-Array = NDArray[Any]
 
 LOSSES = ("l1", "l2", *KNOWN)
 AT_ONCE = 50

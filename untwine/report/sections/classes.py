@@ -83,4 +83,4 @@ def readings(run: Run) -> Markup:
 
 
 def _applies(run: Run) -> bool:
-    return set(PARTS) <= set(run.blocks) and run.shows_pictures
+    return set(PARTS) <= set(run.blocks) and run.has_images

@@ -19,7 +19,7 @@ def contrast(run: Run) -> Markup:
         return tag(
             "p", "It was not tested yet whether the target varies where the background does not. Test it with ", command, "."
         )
-    said = sentences(run.contrast, run.width("salient"), run.shows_pictures)
+    said = sentences(run.contrast, run.width("salient"), run.has_images)
     words = tag("div", *(tag("p", sentence) for sentence in said), tag("p", _how(run.contrast), class_="note"))
     return tag("div", words, _spectrum(run.contrast), class_="pair")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from untwine import plots
+from untwine._typing import Array
 from untwine.report.markup import Markup, join, picture, tag
-from untwine.runs.reading import Array, Run
+from untwine.runs.reading import Run
 
 MOST = 10  # pictures in a row
 SWAPPED = 8  # rows and columns of the grid of swaps
@@ -33,7 +34,7 @@ def reconstructions(run: Run) -> Markup:
         return missing(run, "originals and reconstructions")
     back = _rows(run, {"background": "background_originals", "its reconstruction": "background_reconstructions"})
     back = back if len(back) == 2 else {}
-    if _are_pictures(rows):
+    if _are_images(rows):
         return _drawn({**rows, **back}, "Originals, and below them their reconstructions.")
     figures = [_drawn(rows, "Samples and their reconstructions as lines over the features.")]
     figures += [_drawn(back, "Background and its reconstructions as lines over the features.")] if back else []
@@ -133,12 +134,12 @@ def _rows(run: Run, names: Mapping[str, str]) -> dict[str, Array]:
     return {title: gallery[name] for title, name in names.items() if name in gallery}
 
 
-def _are_pictures(rows: Mapping[str, Array]) -> bool:
+def _are_images(rows: Mapping[str, Array]) -> bool:
     return next(iter(rows.values())).ndim == 4
 
 
 def _drawn(rows: Mapping[str, Array], alt: str, caption: str = "") -> Markup:
-    draw, most = (plots.picture_rows, MOST) if _are_pictures(rows) else (plots.profiles, VECTORS)
+    draw, most = (plots.image_rows, MOST) if _are_images(rows) else (plots.profiles, VECTORS)
     return picture(draw({name: row[:most] for name, row in rows.items()}), alt, caption, wide=True)
 
 

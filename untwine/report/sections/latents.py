@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from untwine import plots
+from untwine._typing import Array
 from untwine.report.markup import Markup, join, picture, tag
 from untwine.report.sections.gallery import missing
-from untwine.runs.reading import Array, Run
+from untwine.runs.reading import Run
 
 WALKED = (
     "One latent a row, the one that changes most first, through its range (the middle 98 % of its values in the data), while "
@@ -24,7 +25,7 @@ TOLD = (
 def walks(run: Run) -> Markup:
     """Return pictures along each latent of each block; nothing for vectors."""
     gallery = run.gallery or {}
-    if "shape" in run.about and not run.shows_pictures:
+    if "shape" in run.about and not run.has_images:
         return Markup("")
     figures = []
     for block in _blocks(run, "walk_"):

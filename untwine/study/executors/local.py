@@ -146,9 +146,9 @@ def _load(cell: Cell) -> Splits:
     splits = load(cell.name, **cell.options)
     if cell.part == "test":
         return splits
-    from untwine.data.splits import for_choosing
+    from untwine.data.splits import validation_split
 
-    return for_choosing(splits)
+    return validation_split(splits)
 
 
 def _listen(lines: SimpleQueue[str]) -> None:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.plots.ink import FAINT, INK, RULE, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[Any]
-
 CELL = 0.86  # inches that a picture's side takes; positions below are in cells
 GAP = 0.07
 
 
-def picture_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = None) -> Figure:
+def image_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = None) -> Figure:
     """Draw named rows of pictures, one below the other.
 
     Parameters
@@ -31,8 +30,8 @@ def picture_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = N
         A title for each column.
     """
     if not rows:
-        raise ValueError("picture_rows expected at least one row of pictures, but got an empty mapping.")
-    pictures = {name: shown_pictures(f"the row {name!r}", row, axes=4) for name, row in rows.items()}
+        raise ValueError("image_rows expected at least one row of pictures, but got an empty mapping.")
+    pictures = {name: to_display_range(f"the row {name!r}", row, axes=4) for name, row in rows.items()}
     columns = max(len(row) for row in pictures.values())
     if titles is not None and len(titles) < columns:
         raise ValueError(f"titles expected a title for each of the {columns} columns, but got {len(titles)}.")
@@ -64,8 +63,8 @@ def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike, parts: tup
     parts
         What the rows and what the columns give, where it is not the common and the salient part.
     """
-    rows, columns = shown_pictures("common", common, axes=4), shown_pictures("salient", salient, axes=4)
-    cells = shown_pictures("grid", grid, axes=5)
+    rows, columns = to_display_range("common", common, axes=4), to_display_range("salient", salient, axes=4)
+    cells = to_display_range("grid", grid, axes=5)
     if cells.shape[:2] != (len(rows), len(columns)):
         raise ValueError(
             f"swap_grid expected a grid of {len(rows)} x {len(columns)} pictures, one for each pair of "
@@ -109,7 +108,7 @@ def strips(
     """
     sides = [None if side is None else np.asarray(side)[:, None] for side in (before, after)]
     blocks = [
-        (title, shown_pictures(name, cells, axes=5))
+        (title, to_display_range(name, cells, axes=5))
         for title, name, cells in zip(titles, ("before", "grid", "after"), (sides[0], grid, sides[1]), strict=True)
         if cells is not None
     ]
@@ -145,7 +144,7 @@ def interpolation(grid: ArrayLike) -> Figure:
     grid
         The pictures (g, g, C, H, W); the first index goes down, the second to the right.
     """
-    cells = shown_pictures("grid", grid, axes=5)
+    cells = to_display_range("grid", grid, axes=5)
     down, right = cells.shape[:2]
     # The frames of the corners stand a little outside of their pictures.
     axes, figure = canvas(right * (1 + GAP) + GAP, down * (1 + GAP) + GAP)
@@ -158,7 +157,7 @@ def interpolation(grid: ArrayLike) -> Figure:
     return figure
 
 
-def shown_pictures(name: str, pictures: ArrayLike, axes: int) -> Array:
+def to_display_range(name: str, pictures: ArrayLike, axes: int) -> Array:
     """Return pictures with their channels last, as matplotlib shows them: RGB, or grey without a channel axis."""
     x = np.asarray(pictures)
     expected = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
