@@ -54,7 +54,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _names(text: str) -> list[str]:
     names = text.split(",")
     if unknown := set(names) - set(PARTS):
-        raise argparse.ArgumentTypeError(f"expected some of {', '.join(PARTS)}, but got {', '.join(sorted(unknown))}.")
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(PARTS)}; got {', '.join(sorted(unknown))}.")
     return [name for name in PARTS if name in names]
 
 

@@ -9,7 +9,7 @@ from time import perf_counter
 
 import torch
 
-from benchmarks.work import BATCH, pictures
+from benchmarks.work import BATCH, images
 from untwine import LORD, Samples
 from untwine.training.batches import Batch
 from untwine.training.embedding_table import EmbeddingTable, RowAdam
@@ -42,8 +42,8 @@ class Clocked(LORD):
 
 
 def rows_of(n: int) -> Samples:
-    """Return pictures of bytes in a hundred classes."""
-    return Samples(pictures(n, (1, 8, 8)), labels=torch.arange(n).remainder(CLASSES).numpy())
+    """Return images of bytes in a hundred classes."""
+    return Samples(images(n, (1, 8, 8)), labels=torch.arange(n).remainder(CLASSES).numpy())
 
 
 def step_seconds(samples: Samples, steps: int) -> float:

@@ -54,13 +54,13 @@ def _train(side: str, rows: int, threads: int) -> None:
     import torch
 
     from benchmarks import game, peer, sides
-    from benchmarks.work import Work, conv, pictures
+    from benchmarks.work import Work, conv, images
 
     torch.set_num_threads(threads)
     if side.startswith("game"):
-        {"game ours": game.ours, "game straight": game.straight}[side](game.Game(pictures(rows, (3, 32, 32)), 128))
+        {"game ours": game.ours, "game straight": game.straight}[side](game.Game(images(rows, (3, 32, 32)), 128))
     elif side != "imports":
-        work = Work(pictures(rows, (3, 32, 32)), conv, 1, scale=1.0)
+        work = Work(images(rows, (3, 32, 32)), conv, 1, scale=1.0)
         {"ours": sides.ours, "bare": sides.bare, "pythae": peer.pythae}[side](work)
     print(json.dumps({"megabytes": _megabytes()}))
 

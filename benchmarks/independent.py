@@ -1,4 +1,4 @@
-"""FactorVAE and beta-TCVAE on both sides: pictures of 0 and 1, the same networks, the same number of steps."""
+"""FactorVAE and beta-TCVAE on both sides: images of 0 and 1, the same networks, the same number of steps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def pythae_factor_vae(work: Work) -> float:
     """Train pythae's FactorVAE on twice the rows in batches of twice the size.
 
     It reconstructs a half of every batch and permutes the codes of the other half, so it takes as many steps as ours with a
-    second batch, each with as many pictures in its bound and as many that are only encoded.
+    second batch, each with as many images in its bound and as many that are only encoded.
     """
     with quiet(), tempfile.TemporaryDirectory() as folder:
         from pythae.models import FactorVAE as Peer

@@ -25,7 +25,7 @@ FEW = 2 * BATCH  # rows of a quick run
 def loop(quick: bool) -> Iterator[Figure]:
     """Our images per second over those of the bare loop."""
     for nets, rows, epochs, rounds in ((work.mlp, 2048, 1, 41), (work.conv, 512, 1, 41)):
-        task = Work(work.pictures(FEW if quick else rows, (3, 32, 32)), nets, epochs)
+        task = Work(work.images(FEW if quick else rows, (3, 32, 32)), nets, epochs)
         sides = {"ours": partial(ours, task), "bare": partial(bare, task)}
         measured = interleaved(sides, 2 if quick else rounds)
         yield _speed(f"{nets.__name__}: ours over a bare loop", "bare", task, measured, 0.95)
@@ -36,7 +36,7 @@ def peers(quick: bool) -> Iterator[Figure]:
     mlp = ("pythae's mlp", work.pythae_mlp, 2048, 1, 41, 1.3)
     conv = ("conv", work.conv, 512, 1, 21, 1.0)
     for title, nets, rows, epochs, rounds, bound in (mlp, conv):
-        task = Work(work.scaled(work.pictures(FEW if quick else rows, (1, 28, 28))), nets, epochs, scale=1.0)
+        task = Work(work.scaled(work.images(FEW if quick else rows, (1, 28, 28))), nets, epochs, scale=1.0)
         sides = {"ours": partial(ours, task), "pythae": partial(pythae, task)}
         with nullcontext(sides) if quick else apart(sides) as placed:
             measured = interleaved(placed, 2 if quick else rounds)
@@ -44,12 +44,12 @@ def peers(quick: bool) -> Iterator[Figure]:
 
 
 def factor_peers(quick: bool) -> Iterator[Figure]:
-    """Pictures of 0 and 1, 64 x 64, per second, over pythae's, for FactorVAE and beta-TCVAE.
+    """Images of 0 and 1, 64 x 64, per second, over pythae's, for FactorVAE and beta-TCVAE.
 
     pythae's FactorVAE halves each batch: it reconstructs one half, and only encodes the other, to permute its codes. So it is
     given twice the rows in batches of twice the size. Ours with `second_batch` does the same work: as many steps, each with as
-    many pictures in its bound and as many that are only encoded. By default ours permutes the codes of the batch itself; a
-    step then has as many pictures in its bound, and reads no others.
+    many images in its bound and as many that are only encoded. By default ours permutes the codes of the batch itself; a
+    step then has as many images in its bound, and reads no others.
     """
     sides: dict[str, dict[str, Callable[[Work], float]]] = {
         "FactorVAE": {
@@ -124,7 +124,7 @@ def memory(quick: bool) -> Iterator[Figure]:
 def growth(quick: bool) -> Iterator[Figure]:
     """The time of an epoch per sample at ten times the samples, over that at the fewer."""
     few, rounds = (FEW, 2) if quick else (10_000, 3)
-    tasks = {str(n): Work(work.pictures(n, (1, 28, 28)), work.mlp, epochs) for n, epochs in ((few, 10), (10 * few, 1))}
+    tasks = {str(n): Work(work.images(n, (1, 28, 28)), work.mlp, epochs) for n, epochs in ((few, 10), (10 * few, 1))}
     measured = interleaved({name: partial(ours, task) for name, task in tasks.items()}, rounds)
     each = [{name: 1e6 * seconds / tasks[name].images for name, seconds in one.items()} for one in measured]
     yield figure(
@@ -153,7 +153,7 @@ def importing(quick: bool) -> Iterator[Figure]:
 def infogan(quick: bool) -> Iterator[Figure]:
     """A step of Double InfoGAN, over one of a loop that makes everything anew for each player."""
     rows, batch, rounds = (32, 8, 2) if quick else (256, 64, 15)
-    task = game.Game(work.pictures(rows, (3, 32, 32)), batch)
+    task = game.Game(work.images(rows, (3, 32, 32)), batch)
     measured = interleaved({"ours": partial(game.ours, task), "straight": partial(game.straight, task)}, rounds)
     steps: list[Round] = [{side: 1000 * seconds / task.steps for side, seconds in one.items()} for one in measured]
     detail = {"rows": rows, "shape": [3, 32, 32], "batch": batch, "width": game.WIDTH, "rounds": len(measured)}

@@ -27,7 +27,7 @@ class Work:
     Parameters
     ----------
     x
-        Bytes or numbers in [0, 1] of pictures, or vectors.
+        Bytes or numbers in [0, 1] of images, or vectors.
     nets
         Makes a new encoder and decoder for rows of a shape, those of every side alike.
     epochs
@@ -57,18 +57,18 @@ class Work:
         return self.nets(tuple(self.x.shape[1:]))
 
 
-def pictures(n: int, shape: Shape) -> NDArray[np.uint8]:
-    """Return bytes: the speed of dense networks does not depend on what the pictures show."""
+def images(n: int, shape: Shape) -> NDArray[np.uint8]:
+    """Return bytes: the speed of dense networks does not depend on what the images show."""
     return np.random.default_rng(0).integers(0, 256, (n, *shape), dtype=np.uint8)
 
 
 def scaled(x: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return pictures in [0, 1], as pythae wants them."""
+    """Return images in [0, 1], as pythae wants them."""
     return x.astype(np.float32) / np.float32(255)
 
 
 def binary(n: int, shape: Shape) -> NDArray[np.float32]:
-    """Return pictures of 0 and 1."""
+    """Return images of 0 and 1."""
     return np.random.default_rng(0).integers(0, 2, (n, *shape)).astype(np.float32)
 
 
@@ -88,7 +88,7 @@ def conv(shape: Shape) -> tuple[nn.Module, nn.Module]:
 
 
 def shapes(shape: Shape) -> tuple[nn.Module, nn.Module]:
-    """The field's usual networks for pictures of shapes."""
+    """The field's usual networks for images of shapes."""
     return ShapesEncoder(shape, 2 * LATENT, 32), ShapesDecoder(LATENT, shape, 32)
 
 

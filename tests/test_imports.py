@@ -16,6 +16,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 # The rooms in order: each may import those before it and no other.
 ROOMS = (
     "_typing",
+    "registry",
     "samples",
     "latents",
     "runs",
@@ -91,7 +92,9 @@ def test_nothing_that_runs_content_is_imported_or_called():
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
                 runs = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "importlib"}
-                bad += [(path.name, name) for name in names if name.split(".")[0] in runs]
+                # Entry points of installed packages are read in one place.
+                allowed = {"importlib.metadata"} if path == ROOT / "registry" / "catalogue.py" else set()
+                bad += [(path.name, name) for name in names if name.split(".")[0] in runs and name not in allowed]
             elif isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
                 if name in ("eval", "exec", "compile", "__import__", "torch.jit.load", "np.memmap"):

@@ -38,11 +38,11 @@ def test_latents_do_not_follow_the_array_they_were_made_from():
     ("blocks", "sentence"),
     [
         ({}, "at least one block"),
-        ({"a": [1.0, 2.0]}, "'a' expected numbers of shape \\(n, width\\)"),
-        ({"a": [["x"]]}, "'a' expected numbers"),
+        ({"a": [1.0, 2.0]}, "'a' must be numbers of shape \\(n, width\\)"),
+        ({"a": [["x"]]}, "'a' must be numbers"),
         ({"a": [[1.0], [1.0, 2.0]]}, "'a' expected rows of equal width"),
-        ({"a": [[np.nan]]}, "'a' expected finite codes"),
-        ({"a": [[1.0]], "b": [[1.0], [2.0]]}, "same number of rows in every block, but got {'a': 1, 'b': 2}"),
+        ({"a": [[np.nan]]}, "'a' must be finite codes"),
+        ({"a": [[1.0]], "b": [[1.0], [2.0]]}, "same number of rows in every block; got {'a': 1, 'b': 2}"),
     ],
 )
 def test_bad_blocks_get_their_sentence(blocks, sentence):
@@ -80,7 +80,7 @@ def test_remove_writes_the_neutral_value():
 
 @pytest.mark.parametrize("neutral", [{"s": [1.0, 2.0, 3.0]}, {"s": np.nan}, {"other": 0}])
 def test_bad_neutral_values_get_their_sentence(neutral):
-    with pytest.raises(ValueError, match=r"neutral value of 's' expected a finite number, or 2|but not 'other'"):
+    with pytest.raises(ValueError, match=r"neutral value of 's' must be a finite number, or 2|but not 'other'"):
         Latents({"s": np.ones((1, 2))}, neutral=neutral)
 
 
@@ -113,10 +113,10 @@ def test_interpolate_is_the_straight_line_and_can_hold_a_block():
         (lambda z: z.swap(codes(rows=3), "salient"), "swap expected 'salient' codes of shape \\(4, 2\\) or a single row"),
         (lambda z: z.swap(codes(salient=1), "salient"), "swap expected 'salient'"),
         (lambda z: z.remove("class"), "but not 'class'"),
-        (lambda z: z.traverse("common", 0, [1]), "traverse expected the codes of one sample, but got 4"),
-        (lambda z: z.take([0]).traverse("common", 3, [1]), "traverse expected a dimension of 'common' below 3"),
+        (lambda z: z.traverse("common", 0, [1]), "traverse expected the codes of one sample; got 4"),
+        (lambda z: z.take([0]).traverse("common", 3, [1]), "traverse must be a dimension of 'common' below 3"),
         (lambda z: z.take([0]).traverse("none", 0, [1]), "but not 'none'"),
-        (lambda z: z.interpolate(z, 3), "interpolate expected one sample on each side, but got 4 and 4"),
+        (lambda z: z.interpolate(z, 3), "interpolate must be one sample on each side; got 4 and 4"),
         (lambda z: z.take([0]).interpolate(z.take([1]), 1), "at least 2 steps"),
         (lambda z: z.take([0]).interpolate(codes(rows=1, salient=1), 3), "interpolate expected 'salient' codes of one width"),
         (lambda z: z.take([0]).interpolate(Latents({"common": np.ones((1, 3))}), 3), "but not 'salient'"),

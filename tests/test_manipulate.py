@@ -76,10 +76,10 @@ def test_swapped_rows_of_a_linear_method_are_sums_of_both_projections(linear):
     np.testing.assert_allclose(z.common, method.encode(x[:5]).common, atol=1e-4)
 
 
-def test_pictures_come_out_as_pictures_and_samples_go_in():
-    from small import pictures
+def test_images_come_out_as_images_and_samples_go_in():
+    from small import images
 
-    data = pictures(12, 12)
+    data = images(12, 12)
     method = small("contrastive_pca").fit(data)
     grid = manipulate.grid(method, data.target[:2], data.target.x[2:5])
     assert grid.shape == (2, 3, 3, 9, 12)
@@ -189,27 +189,27 @@ def test_interpolate_works_on_a_method_with_one_block():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda m: manipulate.swap(m, A, A, "style"), "block expected class or content, as columns has, but got 'style'"),
+        (lambda m: manipulate.swap(m, A, A, "style"), "block expected class or content, as columns has; got 'style'"),
         (lambda m: manipulate.grid(m, A, A), "but got 'salient'"),
         (lambda m: manipulate.remove(m, A, "z"), "but got 'z'"),
         (lambda m: manipulate.interpolate(m, A, A), "but got 'salient'"),
-        (lambda m: manipulate.swap(m, A, B, "class"), "equally many rows, or a single one, but got 4 and 3"),
+        (lambda m: manipulate.swap(m, A, B, "class"), "equally many rows, or a single one; got 4 and 3"),
         (lambda m: manipulate.interpolate(m, A, B, "class"), "but got 4 and 3"),
-        (lambda m: manipulate.interpolate(m, A, A, "class", steps=1), "steps expected a whole number of at least 2, but got 1"),
-        (lambda m: manipulate.sample(m, A, 0, "class"), "n expected a whole number of at least 1, but got 0"),
-        (lambda m: manipulate.sample(m, A, 2.5, "class"), "n expected a whole number of at least 1, but got 2.5"),
+        (lambda m: manipulate.interpolate(m, A, A, "class", steps=1), "steps must be a whole number of at least 2; got 1"),
+        (lambda m: manipulate.sample(m, A, 0, "class"), "n must be a whole number of at least 1; got 0"),
+        (lambda m: manipulate.sample(m, A, 2.5, "class"), "n must be a whole number of at least 1; got 2.5"),
         (lambda m: manipulate.sample(m, A, 2, "class", seed=-1), "seed expected"),
-        (lambda m: manipulate.made(m, 0, block="class"), "rows expected a whole number of at least 1, but got 0"),
+        (lambda m: manipulate.made(m, 0, block="class"), "rows must be a whole number of at least 1; got 0"),
         (manipulate.made, "but got 'salient'"),
-        (lambda m: manipulate.traverse(m, A[:1], block="class"), "from_rows or ends, but got both or neither; pass one"),
-        (lambda m: manipulate.traverse(m, A[:1], A, "class", ends=(0, 1)), "from_rows or ends, but got both or neither"),
+        (lambda m: manipulate.traverse(m, A[:1], block="class"), "from_rows or ends; got both or neither; pass one"),
+        (lambda m: manipulate.traverse(m, A[:1], A, "class", ends=(0, 1)), "from_rows or ends; got both or neither"),
         (
             lambda m: manipulate.traverse(m, A[:1], block="class", ends=(2, 1)),
-            r"ends expected two numbers, .* but got \(2, 1\)",
+            r"ends must be two numbers, .* but got \(2, 1\)",
         ),
         (
             lambda m: manipulate.remove(m, A[0], "class"),
-            r"x expected rows \(n, ...\), but got a single one of shape \(5,\); pass x\[None\]",
+            r"x expected rows \(n, ...\); got a single one of shape \(5,\); pass x\[None\]",
         ),
         (lambda m: manipulate.swap(m, A, A[0], "class"), r"pass b\[None\]"),
     ],

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fitted_made import SIDE, Halves, Whole, pictures
+from fitted_made import SIDE, Halves, Whole, images
 
 import untwine as un
 from untwine import manipulate
@@ -65,10 +65,10 @@ def test_a_traversal_of_a_fitted_method_begins_from_its_row():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda m: manipulate.traverse(m, CODES[:2], CODES), r"x expected one row to start from, but got 2; pass x\[:1\]"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "block expected z, as weighted has, but got 'salient'"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps expected a whole number of at least 2"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most expected a whole number of at least 1"),
+        (lambda m: manipulate.traverse(m, CODES[:2], CODES), r"x must be one row to start from; got 2; pass x\[:1\]"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "block expected z, as weighted has; got 'salient'"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps must be a whole number of at least 2"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most must be a whole number of at least 1"),
         (lambda m: manipulate.traverse(m, CODES[0], CODES), r"pass x\[None\]"),
     ],
 )
@@ -81,7 +81,7 @@ def test_bad_input_gets_a_sentence(call, sentence):
 
 
 def test_the_gallery_walks_along_each_latent_of_each_block():
-    g = gallery(Halves(), pictures())
+    g = gallery(Halves(), images())
     half = SIDE // 2
     for block, moving, still in (("common", np.s_[:half], np.s_[half:]), ("salient", np.s_[half:], np.s_[:half])):
         grid = g[f"walk_{block}"]
@@ -96,7 +96,7 @@ def test_the_gallery_walks_along_each_latent_of_each_block():
 
 
 def test_the_gallery_says_what_each_latent_tells_and_how_it_varies():
-    data = pictures(2_000, 50)
+    data = images(2_000, 50)
     g = gallery(Halves(), data)
     codes = Halves().encode(data.target.x)
     np.testing.assert_allclose(g["spread_common"], [codes.common.mean(0), codes.common.std(0)], atol=1e-6)

@@ -34,10 +34,10 @@ class Latents(Mapping[str, Array]):
     def __init__(self, blocks: Mapping[str, ArrayLike], neutral: Mapping[str, ArrayLike] | None = None) -> None:
         self._blocks = {name: _block(name, codes) for name, codes in blocks.items()}
         if not self._blocks:
-            raise ValueError("Latents expected at least one block of codes, but got none.")
+            raise ValueError("Latents expected at least one block of codes; got none.")
         rows = {name: len(codes) for name, codes in self._blocks.items()}
         if len(set(rows.values())) > 1:
-            raise ValueError(f"Latents expected the same number of rows in every block, but got {rows}.")
+            raise ValueError(f"Latents must be the same number of rows in every block; got {rows}.")
         self._neutral = {name: np.zeros(codes.shape[1], codes.dtype) for name, codes in self._blocks.items()}
         for name, value in (neutral or {}).items():
             self._neutral[name] = _neutral(name, value, self._blocks[self._known(name)])
@@ -98,11 +98,11 @@ class Latents(Mapping[str, Array]):
     def swap(self, other: Latents, block: str) -> Latents:
         """Return these codes with the block `block` of `other`: row by row, or its single row for all."""
         if not isinstance(other, Latents):
-            raise TypeError(f"swap expected the Latents of other rows, but got a {type(other).__name__}; encode them first.")
+            raise TypeError(f"swap expected the Latents of other rows; got a {type(other).__name__}; encode them first.")
         mine, theirs = self[self._known(block)], other[other._known(block)]
         if theirs.shape[1] != mine.shape[1] or len(theirs) not in (1, len(mine)):
             raise ValueError(
-                f"swap expected {block!r} codes of shape {mine.shape} or a single row of them, but got {theirs.shape}; "
+                f"swap expected {block!r} codes of shape {mine.shape} or a single row of them; got {theirs.shape}; "
                 "take as many rows of both, from one method."
             )
         return self._with({**self._blocks, block: np.broadcast_to(theirs, mine.shape).copy()})
@@ -115,12 +115,10 @@ class Latents(Mapping[str, Array]):
         """Return one sample's codes repeated, with one dimension of `block` going through `values`."""
         values = np.asarray(values, dtype=float).ravel()
         if self.n_samples != 1:
-            raise ValueError(
-                f"traverse expected the codes of one sample, but got {self.n_samples}; choose one with z.take([i])."
-            )
+            raise ValueError(f"traverse expected the codes of one sample; got {self.n_samples}; choose one with z.take([i]).")
         width = self[self._known(block)].shape[1]
         if not -width <= dimension < width:
-            raise ValueError(f"traverse expected a dimension of {block!r} below {width}, but got {dimension}.")
+            raise ValueError(f"traverse must be a dimension of {block!r} below {width}; got {dimension}.")
         blocks = {name: np.repeat(codes, len(values), axis=0) for name, codes in self._blocks.items()}
         blocks[block][:, dimension] = values
         return self._with(blocks)
@@ -132,16 +130,16 @@ class Latents(Mapping[str, Array]):
         """
         if self.n_samples != 1 or other.n_samples != 1:
             raise ValueError(
-                f"interpolate expected one sample on each side, but got {self.n_samples} and {other.n_samples}; use z.take([i])."
+                f"interpolate must be one sample on each side; got {self.n_samples} and {other.n_samples}; use z.take([i])."
             )
         if steps < 2:
-            raise ValueError(f"interpolate expected at least 2 steps, the two ends, but got {steps}.")
+            raise ValueError(f"interpolate expected at least 2 steps, the two ends; got {steps}.")
         t = np.linspace(0.0, 1.0, steps)[:, None]
         moving = tuple(self) if block is None else (self._known(block),)
         for name in moving:
             if other[other._known(name)].shape != self[name].shape:
                 raise ValueError(
-                    f"interpolate expected {name!r} codes of one width, but got {self[name].shape[1]} "
+                    f"interpolate expected {name!r} codes of one width; got {self[name].shape[1]} "
                     f"and {other[name].shape[1]}; take both from one method."
                 )
         return self._with(
@@ -171,12 +169,10 @@ def _block(name: str, codes: ArrayLike) -> Array:
     except ValueError:
         raise ValueError(f"the block {name!r} expected rows of equal width, but the rows differ in width.") from None
     if codes.ndim != 2 or codes.dtype.kind not in "uif":
-        raise ValueError(
-            f"the block {name!r} expected numbers of shape (n, width), but got {codes.dtype} of shape {codes.shape}."
-        )
+        raise ValueError(f"the block {name!r} must be numbers of shape (n, width); got {codes.dtype} of shape {codes.shape}.")
     codes = codes if codes.dtype.kind == "f" else codes.astype(np.float64)
     if not np.isfinite(codes).all():
-        raise ValueError(f"the block {name!r} expected finite codes, but got NaN or infinity.")
+        raise ValueError(f"the block {name!r} must be finite codes; got NaN or infinity.")
     return codes
 
 
@@ -184,6 +180,6 @@ def _neutral(name: str, value: ArrayLike, codes: Array) -> Array:
     value = np.asarray(value, dtype=codes.dtype)
     if value.shape not in ((), codes.shape[1:]) or not np.isfinite(value).all():
         raise ValueError(
-            f"the neutral value of {name!r} expected a finite number, or {codes.shape[1]} of them, but got shape {value.shape}."
+            f"the neutral value of {name!r} must be a finite number, or {codes.shape[1]} of them; got shape {value.shape}."
         )
     return np.broadcast_to(value, codes.shape[1:])

@@ -1,6 +1,6 @@
 """What the blocks are good for: swap, remove, draw, interpolate and traverse them; a fitted method and rows in, rows out.
 
-Rows that come out are as `decode` makes them: pictures in [0, 1], vectors in the units of the data. A block is any block of the
+Rows that come out are as `decode` makes them: images in [0, 1], vectors in the units of the data. A block is any block of the
 method, by name: `salient` or `common`, `class` or `content`.
 """
 
@@ -227,15 +227,15 @@ def traverse(
     block = traversed_block(method, block)
     start = _codes(method, x, "x")
     if (from_rows is None) == (ends is None):
-        raise ValueError("traverse expected the range of the latents, from_rows or ends, but got both or neither; pass one.")
+        raise ValueError("traverse expected the range of the latents, from_rows or ends; got both or neither; pass one.")
     if ends is None:
         codes = _codes(method, from_rows, "from_rows")[block]  # type: ignore[arg-type]
     elif np.shape(ends) == (2,) and np.isfinite(ends).all() and ends[0] < ends[1]:
         codes = np.repeat(np.asarray(ends, dtype=np.float32)[:, None], start[block].shape[1], axis=1)
     else:
-        raise ValueError(f"ends expected two numbers, the lower one first, but got {ends!r}.")
+        raise ValueError(f"ends must be two numbers, the lower one first; got {ends!r}.")
     if start.n_samples != 1:
-        raise ValueError(f"x expected one row to start from, but got {start.n_samples}; pass x[:1].")
+        raise ValueError(f"x must be one row to start from; got {start.n_samples}; pass x[:1].")
     return traverse_codes(method.decode, start, codes, block, steps, most, SPAN if ends is None else 1.0)
 
 
@@ -309,7 +309,7 @@ def known_block(method: Method, block: str) -> str:
     """Return the name of a block that the method has, or say which it has."""
     if block not in method.blocks:
         names = " or ".join(method.blocks)
-        raise ValueError(f"block expected {names}, as {method.name} has, but got {block!r}; choose a block of the method.")
+        raise ValueError(f"block expected {names}, as {method.name} has; got {block!r}; choose a block of the method.")
     return block
 
 
@@ -339,7 +339,7 @@ def _near(codes: Array, n: int, seed: int) -> Array:
 def _codes(method: Method, x: Rows, name: str) -> Latents:
     shape = None if isinstance(x, Samples) else np.shape(x)
     if shape is not None and shape == getattr(method, "shape_", None):
-        raise ValueError(f"{name} expected rows (n, ...), but got a single one of shape {shape}; pass {name}[None].")
+        raise ValueError(f"{name} expected rows (n, ...); got a single one of shape {shape}; pass {name}[None].")
     return method.encode(x)
 
 
@@ -348,10 +348,10 @@ def _match(z: Latents, w: Latents) -> Latents:
     if w.n_samples in (z.n_samples, 1):
         return z
     if z.n_samples != 1:
-        raise ValueError(f"a and b expected equally many rows, or a single one, but got {z.n_samples} and {w.n_samples}.")
+        raise ValueError(f"a and b expected equally many rows, or a single one; got {z.n_samples} and {w.n_samples}.")
     return z.take(np.zeros(w.n_samples, dtype=int))
 
 
 def _at_least(name: str, value: object, least: int) -> None:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} expected a whole number of at least {least}, but got {value!r}.")
+        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")

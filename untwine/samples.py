@@ -1,4 +1,4 @@
-"""What was observed: pictures or vectors, with what is known about each row."""
+"""What was observed: images or vectors, with what is known about each row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Samples:
     Parameters
     ----------
     x
-        Vectors (n, d), or pictures (n, C, H, W) as uint8 or as floats in [0, 1], with sides from 8 to 128.
+        Vectors (n, d), or images (n, C, H, W) as uint8 or as floats in [0, 1], with sides from 8 to 128.
         Checkpointing as uint8 or float32.
     groups
         One integer a row: 0 is the background, 1 and above are targets. What contrastive methods need.
@@ -99,7 +99,7 @@ class Samples:
         else:
             targets = {"target": target}  # type: ignore[dict-item]
         if not targets:
-            raise ValueError("Samples.contrast expected at least one target, but got an empty mapping; pass target=rows.")
+            raise ValueError("Samples.contrast expected at least one target; got an empty mapping; pass target=rows.")
         parts = {"background": background, **targets}
         if len(parts) == len(targets):
             raise ValueError("Samples.contrast got a target named 'background'; give it another name.")
@@ -107,7 +107,7 @@ class Samples:
         for name, block in zip(parts, blocks, strict=True):
             if block.x.shape[1:] != blocks[0].x.shape[1:] or block.x.dtype != blocks[0].x.dtype:
                 raise ValueError(
-                    f"Samples.contrast expected the same kind of rows in every part, but the background has "
+                    f"Samples.contrast must be the same kind of rows in every part, but the background has "
                     f"{_describe(blocks[0].x)} and {name!r} has {_describe(block.x)}; bring them to one shape and type."
                 )
         groups = np.concatenate([np.full(len(block), group) for group, block in enumerate(blocks)])
@@ -115,7 +115,7 @@ class Samples:
         for name, block in zip(parts, blocks, strict=True):
             if block.factors is not None and block.factor_names != factor_names:
                 raise ValueError(
-                    f"Samples.contrast expected the same factors in every part, but found {factor_names} and, in {name!r}, "
+                    f"Samples.contrast must be the same factors in every part, but found {factor_names} and, in {name!r}, "
                     f"{block.factor_names}; give every part the same columns."
                 )
         label_names = tuple(dict.fromkeys(n for block in blocks if block.labels is not None for n in block.label_names))
@@ -163,7 +163,7 @@ class Samples:
 
     @property
     def is_image(self) -> bool:
-        """Whether the rows are pictures."""
+        """Whether the rows are images."""
         return self.x.ndim == 4
 
     @property
@@ -204,9 +204,9 @@ class Samples:
 
 
 def observations(x: ArrayLike) -> Array:
-    """Check rows on entry and return them as uint8 pictures, float32 pictures in [0, 1], or float32 vectors."""
+    """Check rows on entry and return them as uint8 images, float32 images in [0, 1], or float32 vectors."""
     if hasattr(x, "tocsr"):
-        raise TypeError("x expected a dense array, but got a sparse one; convert it with x.toarray().")
+        raise TypeError("x must be a dense array; got a sparse one; convert it with x.toarray().")
     try:
         x = np.asarray(x)
     except ValueError as error:
@@ -216,12 +216,12 @@ def observations(x: ArrayLike) -> Array:
     if x.dtype == bool:
         x = x.astype(np.float32)
     if x.dtype.kind not in "uif":
-        raise TypeError(f"x expected numbers, but got an array of {_kind(x)}; convert it to float or, for pictures, uint8.")
+        raise TypeError(f"x must be numbers; got an array of {_kind(x)}; convert it to float or, for images, uint8.")
     if x.ndim not in (2, 4):
         hint = "add a channel axis with x[:, None]" if x.ndim == 3 else "reshape it, for instance with x.reshape(n, -1)"
         raise ValueError(
             ("Reshape your data: " if x.ndim < 2 else "")
-            + f"x expected vectors (n, d) or pictures (n, C, H, W), but got an array of shape {x.shape}; {hint}."
+            + f"x must be vectors (n, d) or images (n, C, H, W); got an array of shape {x.shape}; {hint}."
         )
     if 0 in x.shape:
         what = "0 feature(s)" if len(x) else "0 sample(s)"
@@ -230,39 +230,35 @@ def observations(x: ArrayLike) -> Array:
         )
     if x.dtype.kind == "f" and not np.isfinite(x).all():
         bad = int((~np.isfinite(x).reshape(len(x), -1).all(axis=1)).sum())
-        raise ValueError(
-            f"x expected finite numbers, but {bad} of {len(x)} rows hold NaN or infinity; drop or fill them first."
-        )
-    return _pictures(x) if x.ndim == 4 else _vectors(x)
+        raise ValueError(f"x must be finite numbers, but {bad} of {len(x)} rows hold NaN or infinity; drop or fill them first.")
+    return _images(x) if x.ndim == 4 else _vectors(x)
 
 
 def _vectors(x: Array) -> Array:
     largest = np.abs(x.astype(np.float64) if x.dtype.kind != "f" else x).max()
     if largest > 1e30:
-        raise ValueError(
-            f"x expected numbers that single precision can square, but got {largest:.3g}; rescale the columns first."
-        )
+        raise ValueError(f"x must be numbers that single precision can square; got {largest:.3g}; rescale the columns first.")
     return np.ascontiguousarray(x, dtype=np.float32)
 
 
-def _pictures(x: Array) -> Array:
+def _images(x: Array) -> Array:
     _, channels, height, width = x.shape
     if height not in SIDES or width not in SIDES:
         hint = (
             "move the channels to the front with np.moveaxis(x, -1, 1)" if channels in SIDES and width <= 4 else "resize them"
         )
         raise ValueError(
-            f"x expected pictures (n, C, H, W) with sides from {SIDES[0]} to {SIDES[-1]}, but got shape {x.shape}; {hint}."
+            f"x must be images (n, C, H, W) with sides from {SIDES[0]} to {SIDES[-1]}; got shape {x.shape}; {hint}."
         )
     if channels > 4:
         hint = "; move the channels to the front with np.moveaxis(x, -1, 1)" if width <= 4 else ""
-        raise ValueError(f"x expected pictures with 1 to 4 channels, but got {channels} in shape {x.shape}{hint}.")
+        raise ValueError(f"x must be images with 1 to 4 channels; got {channels} in shape {x.shape}{hint}.")
     if x.dtype == np.uint8:
         return np.ascontiguousarray(x)
     low, high = float(x.min()), float(x.max())
     if low < 0 or high > 1:
         raise ValueError(
-            f"x expected pictures as uint8 or as floats in [0, 1], but got {x.dtype} from {low:.4g} to {high:.4g}; "
+            f"x must be images as uint8 or as floats in [0, 1]; got {x.dtype} from {low:.4g} to {high:.4g}; "
             "use x.astype('uint8') for 0 to 255, or rescale."
         )
     return np.ascontiguousarray(x, dtype=np.float32)
@@ -271,15 +267,15 @@ def _pictures(x: Array) -> Array:
 def _integers(name: str, column: ArrayLike, rows: int, least: int) -> Array:
     column = np.asarray(column)
     if column.shape != (rows,):
-        raise ValueError(f"{name} expected one value for each of the {rows} rows of x, but got shape {column.shape}.")
+        raise ValueError(f"{name} must be one value for each of the {rows} rows of x; got shape {column.shape}.")
     if column.dtype.kind not in "uifb" or not np.equal(column, np.round(column)).all():
         raise ValueError(
-            f"{name} expected whole numbers, but got {_kind(column)} with other values; number them from {max(least, 0)}."
+            f"{name} must be whole numbers; got {_kind(column)} with other values; number them from {max(least, 0)}."
         )
     if column.min() < least:
-        raise ValueError(f"{name} expected numbers from {least} up, but got {column.min()}.")
+        raise ValueError(f"{name} must be numbers from {least} up; got {column.min()}.")
     if column.max() > 1_000_000:
-        raise ValueError(f"{name} expected numbers counted from 0, but got {column.max()}; number them 0, 1, 2 and so on.")
+        raise ValueError(f"{name} must be numbers counted from 0; got {column.max()}; number them 0, 1, 2 and so on.")
     return column.astype(np.int64)
 
 
@@ -294,7 +290,7 @@ def _classes(labels: ArrayLike, rows: int, names: tuple[str, ...]) -> tuple[Arra
             raise ValueError("labels expected at least one known class, but every label is -1 (unknown).")
         return labels, names
     if labels.shape != (rows,):
-        raise ValueError(f"labels expected one value for each of the {rows} rows of x, but got shape {labels.shape}.")
+        raise ValueError(f"labels must be one value for each of the {rows} rows of x; got shape {labels.shape}.")
     if names:
         raise ValueError(
             "label_names goes with whole-number labels, but the labels are strings and name themselves; drop label_names."
@@ -306,23 +302,23 @@ def _classes(labels: ArrayLike, rows: int, names: tuple[str, ...]) -> tuple[Arra
 def _factors(factors: ArrayLike, rows: int) -> Array:
     factors = np.asarray(factors)
     if factors.dtype.kind not in "uifb":
-        raise TypeError(f"factors expected numbers, but got {_kind(factors)}.")
+        raise TypeError(f"factors must be numbers; got {_kind(factors)}.")
     if factors.ndim == 1:
         factors = factors[:, None]
     if factors.ndim != 2 or len(factors) != rows or not factors.shape[1]:
-        raise ValueError(f"factors expected shape ({rows}, k), a row for each row of x, but got {factors.shape}.")
+        raise ValueError(f"factors expected shape ({rows}, k), a row for each row of x; got {factors.shape}.")
     factors = factors.astype(np.float64)
     if np.isinf(factors).any():
-        raise ValueError("factors expected finite numbers (NaN for unknown), but got infinities.")
+        raise ValueError("factors must be finite numbers (NaN for unknown); got infinities.")
     return factors
 
 
 def _names(field: str, names: Sequence[str], many: int, default: tuple[str, ...]) -> tuple[str, ...]:
     if isinstance(names, str):
-        raise TypeError(f"{field} expected a sequence of names, but got the single string {names!r}; wrap it in a tuple.")
+        raise TypeError(f"{field} must be a sequence of names; got the single string {names!r}; wrap it in a tuple.")
     names = tuple(map(str, names)) or default
     if len(names) < many or len(set(names)) != len(names):
-        raise ValueError(f"{field} expected {many} different names, but got {names}.")
+        raise ValueError(f"{field} expected {many} different names; got {names}.")
     return names
 
 
@@ -358,7 +354,7 @@ def _is_block(part: object) -> bool:
 
 
 def _describe(x: Array) -> str:
-    return f"vectors of {x.shape[1]}" if x.ndim == 2 else f"pictures of {'x'.join(map(str, x.shape[1:]))} ({x.dtype})"
+    return f"vectors of {x.shape[1]}" if x.ndim == 2 else f"images of {'x'.join(map(str, x.shape[1:]))} ({x.dtype})"
 
 
 def _kind(x: Array) -> str:

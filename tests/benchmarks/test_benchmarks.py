@@ -40,7 +40,7 @@ def test_sides_take_turns_and_the_first_round_is_dropped():
 
 
 def test_speed_is_the_median_of_each_rounds_own_ratio():
-    task = Work(work.pictures(256, (1, 8, 8)), work.mlp, 2)
+    task = Work(work.images(256, (1, 8, 8)), work.mlp, 2)
     rounds = [{"ours": 1.0, "bare": 2.0}, {"ours": 2.0, "bare": 8.0}, {"ours": 8.0, "bare": 8.0}]
     one = _speed("speed", "bare", task, rounds, 0.95)
     # The ratio of the sides' medians would be 4.
@@ -71,7 +71,7 @@ def test_bare_loop_and_ours_take_the_same_steps(nets, monkeypatch):
     # All rows are alike and the noise is 0, so neither order nor chance can make the two sides differ.
     monkeypatch.setattr(torch, "randn_like", torch.zeros_like)
     monkeypatch.setattr(Batch, "noise", lambda batch, *shape: torch.zeros(len(batch.x), *shape))
-    x = np.repeat(work.pictures(1, (1, 8, 8)), 256, axis=0)
+    x = np.repeat(work.images(1, (1, 8, 8)), 256, axis=0)
     trained = {}
     for side in (sides.bare, sides.ours):
 
@@ -107,7 +107,7 @@ def test_the_straightforward_game_has_our_losses(monkeypatch):
 
     monkeypatch.setattr(game.DoubleInfoGAN, "step", noted)
     monkeypatch.setattr(game, "_loss", kept)
-    task = game.Game(np.repeat(work.pictures(1, (3, 8, 8)), 8, axis=0), 4)
+    task = game.Game(np.repeat(work.images(1, (3, 8, 8)), 8, axis=0), 4)
     assert game.ours(task) > 0
     assert game.straight(task) > 0
     ours, theirs = seen[:2], seen[2:]
@@ -141,7 +141,7 @@ def test_steps_are_timed_from_one_to_the_next_and_no_further(monkeypatch):
 
 def test_all_networks_fit_every_side():
     for nets in (work.mlp, work.conv, work.pythae_mlp):
-        encoder, decoder = Work(work.pictures(2, (1, 12, 12)), nets, 1).fresh()
+        encoder, decoder = Work(work.images(2, (1, 12, 12)), nets, 1).fresh()
         assert encoder(torch.zeros(2, 1, 12, 12)).shape == (2, 2 * work.LATENT)
         assert decoder(torch.zeros(2, work.LATENT)).shape == (2, 1, 12, 12)
     count = sum(p.numel() for net in work.pythae_mlp((1, 28, 28)) for p in net.parameters())
@@ -195,7 +195,7 @@ def test_unknown_parts_are_refused(capsys):
     assert "expected some of loop, pythae" in capsys.readouterr().err
 
 
-def test_both_sides_of_factor_vae_take_steps_on_as_many_pictures(monkeypatch):
+def test_both_sides_of_factor_vae_take_steps_on_as_many_images(monkeypatch):
     if not peer.available():
         pytest.skip("pythae is not there")
     encoded, decoded = {}, {}
@@ -211,7 +211,7 @@ def test_both_sides_of_factor_vae_take_steps_on_as_many_pictures(monkeypatch):
     for side in ("our_factor_vae", "pythae_factor_vae", "our_beta_tcvae", "pythae_beta_tcvae"):
         encoded[side], decoded[side] = [], []
         assert getattr(independent, side)(task) > 0
-    # Every side reconstructs the same pictures in the same number of steps; pythae tries its model on two rows at first.
+    # Every side reconstructs the same images in the same number of steps; pythae tries its model on two rows at first.
     assert all(found[-2:] == [work.BATCH] * 2 for found in decoded.values()), decoded
     assert all(len(found) <= 3 for found in decoded.values()), decoded
     # And FactorVAE encodes as many, those of the second batch among them; both sides try their networks before the clock runs.

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 from PIL import Image
-from small import pictures, small
+from small import images, small
 
 from untwine.cli.app import main
 
@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
     with pytest.raises(SystemExit, match=r"^0$"):
         main(["fit", "contrastive_pca", *options, "--out", str(folder / "two"), "--quiet"])
     small("pca").fit(X, out=folder / "from_python")
-    small("contrastive_pca").fit(pictures(), out=folder / "pictures")
+    small("contrastive_pca").fit(images(), out=folder / "images")
     colours = np.random.default_rng(0).integers(0, 256, (9, 12, 4), dtype=np.uint8)
     Image.fromarray(colours[..., :3]).save(folder / "a.png")
     Image.fromarray(colours).save(folder / "glass.png")
@@ -77,7 +77,7 @@ COMMANDS = {
     "a value of the wrong type": (*FIT, "--set", "epochs=many"),
     "a value that is no number": (*FIT, "--set", "lr=NaN"),
     "an empty value": (*FIT, "--set", "epochs="),
-    "a likelihood of pictures": (*FIT, "--set", "likelihood=bernoulli"),
+    "a likelihood of images": (*FIT, "--set", "likelihood=bernoulli"),
     "an unknown device": (*FIT, "--device", "abacus"),
     "a negative seed": (*FIT, "--seed", "-1"),
     "too wide a PCA": ("fit", "pca", *FIT[2:], "--set", "n_latent=21"),
@@ -101,7 +101,7 @@ COMMANDS = {
     "a table of two widths": ("fit", "vae", "--data", "widths.csv", "--out", "new"),
     "a file of another kind": ("fit", "vae", "--data", "text.txt", "--out", "new"),
     "a text named npy": ("fit", "vae", "--data", "text.npy", "--out", "new"),
-    "a folder without pictures": ("fit", "vae", "--data", "empty", "--out", "new"),
+    "a folder without images": ("fit", "vae", "--data", "empty", "--out", "new"),
     "a size for numbers": ("fit", "vae", "--data", "rows.npz", "--data-set", "size=32", "--out", "new"),
     "more rows than memory": (*FIT, "--data-set", "n_target=1000000000000000"),
     "evaluate: no folder": ("evaluate", "nowhere"),
@@ -122,35 +122,35 @@ COMMANDS = {
     "encode: other columns": ("encode", "run", "rows.npz", "--out", "new.npz"),
     "swap: no --out": ("swap", "two"),
     "swap: another ending": ("swap", "two", "--out", "new.txt"),
-    "swap: a picture of vectors": ("swap", "two", "--out", "new.png"),
-    "swap: a table of pictures": ("swap", "pictures", "a.png", "a.png", "--out", "new.csv"),
+    "swap: an image of vectors": ("swap", "two", "--out", "new.png"),
+    "swap: a table of images": ("swap", "images", "a.png", "a.png", "--out", "new.csv"),
     "swap: a file that is there": ("swap", "two", "--out", "codes.npz"),
     "swap: a folder": ("swap", "two", "--out", "folder.npz", "--overwrite"),
     "swap: no run": ("swap", "full", "a.png", "a.png", "--out", "new.png"),
     "swap: one block": ("swap", "run", "--out", "new.npz"),
     "swap: unknown block": ("swap", "two", "--part", "style", "--out", "new.npz"),
-    "swap: no such picture": ("swap", "pictures", "a.png", "z.png", "--out", "new.png"),
-    "swap: a text named png": ("swap", "pictures", "text.png", "a.png", "--out", "new.png"),
-    "swap: half a picture": ("swap", "pictures", "a.png", "half.png", "--out", "new.png"),
-    "swap: a transparent picture": ("swap", "pictures", "a.png", "glass.png", "--out", "new.png"),
-    "swap: a picture for vectors": ("swap", "two", "a.png", "a.png", "--out", "new.npz"),
-    "swap: vectors for pictures": ("swap", "pictures", "a.png", "rows.npz", "--out", "new.npz"),
+    "swap: no such image": ("swap", "images", "a.png", "z.png", "--out", "new.png"),
+    "swap: a text named png": ("swap", "images", "text.png", "a.png", "--out", "new.png"),
+    "swap: half an image": ("swap", "images", "a.png", "half.png", "--out", "new.png"),
+    "swap: a transparent image": ("swap", "images", "a.png", "glass.png", "--out", "new.png"),
+    "swap: an image for vectors": ("swap", "two", "a.png", "a.png", "--out", "new.npz"),
+    "swap: vectors for images": ("swap", "images", "a.png", "rows.npz", "--out", "new.npz"),
     "swap: vectors of another width": ("swap", "two", "rows.npz", "rows.npz", "--out", "new.npz"),
-    "swap: pairs that do not match": ("swap", "pictures", "many.npy", "two.npy", "--pairs", "--out", "new.npz"),
-    "swap: no known data": ("swap", "pictures", "a.png", "--out", "new.png"),
-    "swap: more than can be drawn": ("swap", "pictures", "many.npy", "two.npy", "--out", "new.png"),
-    "swap: more than can be made": ("swap", "pictures", "many.npy", "many.npy", "--out", "new.npz"),
+    "swap: pairs that do not match": ("swap", "images", "many.npy", "two.npy", "--pairs", "--out", "new.npz"),
+    "swap: no known data": ("swap", "images", "a.png", "--out", "new.png"),
+    "swap: more than can be drawn": ("swap", "images", "many.npy", "two.npy", "--out", "new.png"),
+    "swap: more than can be made": ("swap", "images", "many.npy", "many.npy", "--out", "new.npz"),
     "swap: no rows": ("swap", "two", "--rows", "0", "--out", "new.npz"),
     "swap: more rows than the data has": ("swap", "two", "--rows", "2000", "--out", "new.npz"),
-    "swap: three files": ("swap", "pictures", "a.png", "a.png", "a.png", "--out", "new.png"),
+    "swap: three files": ("swap", "images", "a.png", "a.png", "a.png", "--out", "new.png"),
     "remove: one block": ("remove", "run", "--out", "new.npz"),
     "remove: unknown block": ("remove", "two", "--part", "style", "--out", "new.npz"),
-    "remove: no such picture": ("remove", "pictures", "z.png", "--out", "new.png"),
-    "remove: below a file": ("remove", "pictures", "a.png", "--out", "text.txt/new.png"),
+    "remove: no such image": ("remove", "images", "z.png", "--out", "new.png"),
+    "remove: below a file": ("remove", "images", "a.png", "--out", "text.txt/new.png"),
     "sample: unknown draw": ("sample", "two", "--draw", "luck", "--out", "new.npz"),
     "sample: nothing": ("sample", "two", "--n", "0", "--out", "new.npz"),
     "sample: one block": ("sample", "run", "--rows", "2", "--out", "new.npz"),
-    "sample: more than can be drawn at once": ("sample", "pictures", "--n", "999", "--out", "new.png"),
+    "sample: more than can be drawn at once": ("sample", "images", "--n", "999", "--out", "new.png"),
     "interpolate: one step": ("interpolate", "two", "--steps", "1", "--out", "new.npz"),
     "interpolate: unknown block": ("interpolate", "two", "--part", "style", "--out", "new.npz"),
     "traverse: one step": ("traverse", "two", "--steps", "1", "--out", "new.npz"),
@@ -185,17 +185,17 @@ SAYS = {
     "--out below a file": "not a directory",
     "evaluate: other columns": "X has 4 features, but PCA is expecting 20",
     "demo: a file as --out": "text.txt",
-    "swap: another ending": "ends in .png, .npz, .npy or .csv, but got 'new.txt'",
-    "swap: a picture of vectors": "ends in .npz, .npy or .csv, for the rows of this run are vectors",
-    "swap: a table of pictures": "ends in .png, .npz or .npy, for the rows of this run are pictures",
+    "swap: another ending": "ends in .png, .npz, .npy or .csv; got 'new.txt'",
+    "swap: an image of vectors": "ends in .npz, .npy or .csv, for the rows of this run are vectors",
+    "swap: a table of images": "ends in .png, .npz or .npy, for the rows of this run are images",
     "swap: one block": "a method with several blocks was expected, so that one can change, but pca has the block z alone",
-    "swap: unknown block": "block expected common or salient, as contrastive_pca has, but got 'style'",
-    "swap: no such picture": "z.png does not exist",
-    "swap: a text named png": "text.png expected a picture, but it cannot be read",
-    "swap: a transparent picture": "glass.png is partly transparent",
+    "swap: unknown block": "block expected common or salient, as contrastive_pca has; got 'style'",
+    "swap: no such image": "z.png does not exist",
+    "swap: a text named png": "text.png must be an image, but it cannot be read",
+    "swap: a transparent image": "glass.png is partly transparent",
     "swap: vectors of another width": "X has 4 features, but ContrastivePCA is expecting 20",
     "swap: pairs that do not match": "400 and 2",
-    "swap: more than can be drawn": "at most 40 x 40 pictures, but this has 400 x 2",
+    "swap: more than can be drawn": "at most 40 x 40 images, but this has 400 x 2",
     "swap: more than can be made": "at most 100,000 rows are made at once, but this asks for 400 x 400",
     "swap: a file that is there": "codes.npz is there already; choose another or pass --overwrite",
 }

@@ -105,7 +105,7 @@ def test_list_shows_what_one_can_set(capsys):
         (("sample",), ["untwine sample runs/x", "--draw", "prior", "--n ", "one new part a column"]),
         (("interpolate",), ["untwine interpolate runs/x", "--steps", "all"]),
         (("traverse",), ["untwine traverse runs/x", "--steps", "--latents", "middle 98 %"]),
-        (("styles",), ["untwine styles shoes.npz", "--clusters", "--features", "--picture", ".npz"]),
+        (("styles",), ["untwine styles shoes.npz", "--clusters", "--features", "--image", ".npz"]),
         (("translate",), ["untwine translate runs/x edge.png --to shoes", "--style", "--n", "--plain"]),
         (("convert",), ["untwine convert vgg16-397923af.pth", "Nothing in the file is run", "UNTWINE_DATA"]),
         (("report",), ["HTML", "no network"]),

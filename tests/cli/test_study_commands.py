@@ -116,7 +116,7 @@ def test_the_range_over_seeds_and_an_epoch_on_the_way(tmp_path, capsys):
         assert (entry["lowest"], entry["highest"]) == pytest.approx((min(values), max(values)))
     assert run("study", "table", path) == 0
     assert " ± " in capsys.readouterr().out
-    with pytest.raises(ValueError, match=r"epoch expected one that tiny scores on the way \(1\), but got 5"):
+    with pytest.raises(ValueError, match=r"epoch must be one that tiny scores on the way \(1\); got 5"):
         un.Study.read(path).table(epoch=5)
 
 
@@ -132,7 +132,7 @@ def test_a_failed_cell_ends_with_1_and_the_others_are_there(tmp_path, capsys):
     assert run("study", "run", tmp_path / "tiny.toml", "--out", tmp_path / "runs", "--workers", 1, "--quiet") == 1
     out, err = capsys.readouterr()
     assert out.startswith("1 cells run, 0 finished before, 1 failed")
-    sentence = "toy, wide, seed 0: n_latent expected at most 20 for data of (100, 20), but got 99."
+    sentence = "toy, wide, seed 0: n_latent expected at most 20 for data of (100, 20); got 99."
     assert err == f"untwine: failed: {sentence}\n"
     assert sentence in (tmp_path / "runs" / "tiny" / "small" / "log.txt").read_text()
     assert {line.split(",")[3] for line in (tmp_path / "results" / "tiny.csv").read_text().splitlines()[1:]} == {"PCA"}

@@ -105,7 +105,7 @@ def test_wrong_data_gets_the_sentence(name, data):
     if method.needs == "groups":
         with pytest.raises(ValueError, match=r"expected a target and a background, but the data has no groups; make it with"):
             method.fit(data.x)
-        with pytest.raises(ValueError, match=r"expected at least 2 rows of background, but got 1"):
+        with pytest.raises(ValueError, match=r"expected at least 2 rows of background; got 1"):
             method.fit(Samples(data.x, groups=np.arange(len(data)) > 0))
     if method.needs == "labels":
         with pytest.raises(ValueError, match=r"expected a class for every row, but the data has no labels; pass Samples\("):
@@ -181,7 +181,7 @@ def test_every_network_trains_every_method(name, kind, networks):
     method = small(name, networks=networks)
     data = DATA[kind]()
     if networks != "mlp" and kind == "vectors" and name in TRAINED:
-        with pytest.raises(ValueError, match="expected pictures"):
+        with pytest.raises(ValueError, match="expected images"):
             method.fit(data)
     else:
         assert np.isfinite(method.fit(data).transform(data.x)).all()
@@ -204,7 +204,7 @@ def test_own_networks_are_trained_and_must_be_given_again(tmp_path):
     start = own["encoder"].weight.detach().clone()
     method = small("principled_vae").fit(data, networks=own, out=tmp_path / "run")
     assert not torch.equal(own["encoder"].weight, start)
-    with pytest.raises(ValueError, match=r"expected own networks for \['decoder', 'encoder'\], but got none"):
+    with pytest.raises(ValueError, match=r"expected own networks for \['decoder', 'encoder'\]; got none"):
         un.load_method(tmp_path / "run")
     again = un.load_method(tmp_path / "run", networks={"encoder": torch.nn.Linear(6, 14), "decoder": torch.nn.Linear(7, 6)})
     assert np.array_equal(again.transform(data.x), method.transform(data.x))

@@ -8,7 +8,7 @@ import signal
 import time
 
 import pytest
-from small import NAMES, pictures, small, vectors
+from small import NAMES, images, small, vectors
 
 import untwine as un
 
@@ -105,7 +105,7 @@ def test_ctrl_c_is_held_until_the_step_is_done_and_nothing_is_lost(tmp_path):
 @pytest.mark.parametrize("name", ["double_infogan", "infogan"])
 @pytest.mark.parametrize("networks", ["dcgan", "dcgan_attention"])
 def test_a_game_resumes_with_the_statistics_and_norms_of_its_networks(tmp_path, name, networks):
-    data, options = pictures(), {"networks": networks, "epochs": 3, "w_cr": 1.0, "loop_g": 2, "loop_d": 2}
+    data, options = images(), {"networks": networks, "epochs": 3, "w_cr": 1.0, "loop_g": 2, "loop_d": 2}
     whole = small(name, **options).fit(data, out=tmp_path / "whole")
     _stop_early(small(name, **options), data, tmp_path / "stopped")
     again = small(name, **options).fit(data, out=tmp_path / "stopped", resume=True)

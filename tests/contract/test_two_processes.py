@@ -11,17 +11,17 @@ from torch import multiprocessing
 from untwine.networks.norm import BatchNorm
 from untwine.training import distributed
 
-NETS = (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
+NETS = (("vectors", "mlp"), ("images", "conv"), ("images", "conv_norm"))
 CASES = [(name, *nets) for name in TRAINED for nets in NETS] + [(name, *NETS[0]) for name in NAMES if name not in TRAINED]
 GAMES = ("double_infogan", "infogan")
-CASES += [(name, "pictures", "dcgan") for name in GAMES]
+CASES += [(name, "images", "dcgan") for name in GAMES]
 # Every loss, the regulariser among them, every draw of a uniform prior, and more than one move of each player.
-CASES += [(f"{name}+whole_game", "pictures", nets) for name in GAMES for nets in ("dcgan", "dcgan_attention")]
+CASES += [(f"{name}+whole_game", "images", nets) for name in GAMES for nets in ("dcgan", "dcgan_attention")]
 # The class comes in as constant planes, and instance norm takes constants away: the gradient of a kernel's middle there is 0,
 # and Adam moves it by rounding errors, in proportion to the rate.
-CASES += [("stargan+rate", "pictures", "residual")]
+CASES += [("stargan+rate", "images", "residual")]
 CASES += [("factor_vae+second_batch", *nets) for nets in NETS]
-CASES += [("lord", "pictures", "adain")]
+CASES += [("lord", "images", "adain")]
 CASES += [(f"lord+{option}", *NETS[0]) for option in ("semi", "amortised", "kl")]
 
 

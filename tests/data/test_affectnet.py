@@ -34,18 +34,18 @@ def upright():
 
 def draw(points, number, expression):
     """Draw a face through its landmarks: a disc whose red is its number and green its expression, white eyes, a blue mouth."""
-    picture = Image.new("RGB", (300, 260), (90, 90, 90))
-    pen = ImageDraw.Draw(picture)
+    image = Image.new("RGB", (300, 260), (90, 90, 90))
+    pen = ImageDraw.Draw(image)
     face = np.concatenate([points[:17], points[26:16:-1]])
     pen.polygon([(z.real, z.imag) for z in face], fill=(2 * number, 25 * expression, 0))
     for eye in (points[36:42], points[42:48]):
         pen.polygon([(z.real, z.imag) for z in eye], fill=(255, 255, 255))
     pen.polygon([(z.real, z.imag) for z in points[48:]], fill=(0, 0, 255))
-    return picture
+    return image
 
 
 def make(root, lists=(("training.csv", 12), ("validation.csv", 3)), inner="Manually_Annotated_Images"):
-    """Write AffectNet's lists and pictures: so many faces of each of 11 expressions, turned, scaled and shifted at random."""
+    """Write AffectNet's lists and images: so many faces of each of 11 expressions, turned, scaled and shifted at random."""
     rng, number = np.random.default_rng(0), 0
     for name, each in lists:
         rows = []
@@ -170,11 +170,11 @@ def words(root):
     (root / "training.csv").write_text("\n".join(lines))
 
 
-def lose_pictures(root):
+def lose_images(root):
     (root / "Manually_Annotated_Images").rename(root / "elsewhere")
 
 
-def damage_pictures(root):
+def damage_images(root):
     for path in root.rglob("*.png"):
         path.write_bytes(path.read_bytes()[:60])
 
@@ -186,12 +186,12 @@ def binary(root):
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
-        (lose_list, "AffectNet was expected in .* with the list training.csv, but that is not there; place .*UNTWINE_DATA"),
+        (lose_list, "AffectNet was must be in .* with the list training.csv, but that is not there; place .*UNTWINE_DATA"),
         (rename_column, "training.csv expected AffectNet's columns .*, but lacks facial_landmarks"),
         (lose_landmarks, r"training.csv, line \d+ expected 68 landmarks as x;y;x;y..., but has '1;2;3'; drop the line"),
-        (words, "training.csv, line 4 expected a number as expression, but has 'happy'"),
-        (lose_pictures, r"line \d+ names the picture .*face\d+.png, but it is not there"),
-        (damage_pictures, r"face\d+.png expected a picture, but it cannot be read"),
+        (words, "training.csv, line 4 must be a number as expression, but has 'happy'"),
+        (lose_images, r"line \d+ names the image .*face\d+.png, but it is not there"),
+        (damage_images, r"face\d+.png must be an image, but it cannot be read"),
         (binary, "training.csv expected comma-separated text, but it cannot be read"),
     ],
 )

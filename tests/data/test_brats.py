@@ -176,8 +176,8 @@ def test_slices_with_a_trace_of_tumour_are_in_neither_group(place):
 
 
 def test_missing_files_get_their_sentence(tmp_path, place):
-    with pytest.raises(ValueError, match=r"BraTS was expected in .* but neither is there"):
+    with pytest.raises(ValueError, match=r"BraTS was must be in .* but neither is there"):
         load("brats", folder=tmp_path / "elsewhere")
     (place / "brats" / "BraTS_002" / "BraTS_002_seg.nii").unlink()
-    with pytest.raises(ValueError, match=r"BraTS_002_t1.nii.gz expected a segmentation BraTS_002_seg.nii.gz beside it"):
+    with pytest.raises(ValueError, match=r"BraTS_002_t1.nii.gz must be a segmentation BraTS_002_seg.nii.gz beside it"):
         load("brats", folder=place)

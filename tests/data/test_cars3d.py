@@ -6,11 +6,11 @@ from untwine.data import grid, load
 
 
 def view(model, azimuth, elevation):
-    """Return a picture whose colours tell its factors, with a white bar above."""
-    picture = np.empty((128, 128, 3), np.uint8)
-    picture[:] = (40 * model, 10 * azimuth, 60 * elevation)
-    picture[:32] = 255
-    return picture
+    """Return an image whose colours tell its factors, with a white bar above."""
+    image = np.empty((128, 128, 3), np.uint8)
+    image[:] = (40 * model, 10 * azimuth, 60 * elevation)
+    image[:32] = 255
+    return image
 
 
 @pytest.fixture(scope="module")
@@ -24,16 +24,16 @@ def folder(tmp_path_factory):
     return place
 
 
-def test_pictures_are_addressed_by_their_factors(folder):
+def test_images_are_addressed_by_their_factors(folder):
     cars = grid("cars3d", folder=folder)
     assert cars.sizes == (5, 24, 4)
     levels = cars.levels(np.arange(len(cars)))
-    pictures = cars.read(np.arange(len(cars)))
-    np.testing.assert_array_equal(pictures[:, :, 40, 20], levels * [40, 10, 60])
-    assert (pictures[:, :, 5] == 255).all()  # upright, and the axes not exchanged
+    images = cars.read(np.arange(len(cars)))
+    np.testing.assert_array_equal(images[:, :, 40, 20], levels * [40, 10, 60])
+    assert (images[:, :, 5] == 255).all()  # upright, and the axes not exchanged
 
 
-@pytest.mark.parametrize(("held_out", "train", "test"), [("pictures", 432, 48), ("models", 288, 192)])
+@pytest.mark.parametrize(("held_out", "train", "test"), [("images", 432, 48), ("models", 288, 192)])
 def test_what_is_held_out(folder, held_out, train, test):
     options = {"n_test": 2} if held_out == "models" else {}
     splits = load("cars3d", folder=folder, held_out=held_out, size=16, **options)
@@ -45,7 +45,7 @@ def test_what_is_held_out(folder, held_out, train, test):
 
 
 def test_other_files_get_their_sentence(tmp_path):
-    with pytest.raises(ValueError, match=r"Cars3D was expected in .* as cars3d or cars, but is not there; place"):
+    with pytest.raises(ValueError, match=r"Cars3D was must be in .* as cars3d or cars, but is not there; place"):
         load("cars3d", folder=tmp_path)
     (tmp_path / "cars").mkdir()
     with pytest.raises(ValueError, match=r"as .mat files, but there are none"):
@@ -54,12 +54,12 @@ def test_other_files_get_their_sentence(tmp_path):
     savemat(path, {"im": np.zeros((128, 128, 3, 4), np.uint8)})
     with pytest.raises(ValueError, match=r"expected an array im \(h, w, 3, 24, 4\) of uint8, but has uint8 \(128, 128, 3, 4\)"):
         load("cars3d", folder=tmp_path)
-    savemat(path, {"picture": np.zeros(3)})
+    savemat(path, {"image": np.zeros(3)})
     with pytest.raises(ValueError, match="of uint8, but has none"):
         load("cars3d", folder=tmp_path)
     for content in (b"", b"nothing at all", path.read_bytes()[:150]):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"a.mat expected a .mat file of MATLAB 5|but has none"):
+        with pytest.raises(ValueError, match=r"a.mat must be a .mat file of MATLAB 5|but has none"):
             load("cars3d", folder=tmp_path)
-    with pytest.raises(ValueError, match="held_out expected 'pictures' or 'models', but got 'wheels'"):
+    with pytest.raises(ValueError, match="held_out expected 'images' or 'models'; got 'wheels'"):
         load("cars3d", folder=tmp_path, held_out="wheels")

@@ -14,7 +14,7 @@ def rows_of(x):
 
 
 def wears(x):
-    """Return which of the pictures show a hat and which eyeglasses."""
+    """Return which of the images show a hat and which eyeglasses."""
     side = x.shape[-1]
     top, middle = x[:, :, 1 : side // 16 + 1, side // 2], x[:, :, side // 2, side // 2]
     return (top[:, 0].mean(axis=1) > 200) & (top[:, 1].mean(axis=1) < 60), (middle[:, 1] > 200) & (middle[:, 0] < 60)
@@ -64,7 +64,7 @@ def test_factors_are_the_faces_own(folder):
     np.testing.assert_allclose(train.factors[:, 5], 2 * rows / 255, atol=0.02)
 
 
-def test_pictures_are_upright_central_squares(folder):
+def test_images_are_upright_central_squares(folder):
     train = load("celeba_accessories", folder=folder, size=32).train
     assert train.shape == (3, 32, 32)
     assert (train.x[:, 2, -2].mean(axis=1) > 200).all()  # the chin is blue and below
@@ -114,8 +114,8 @@ def test_the_seed_decides(folder):
     assert len({part.fingerprint() for part in (*a, *other)}) == 4
 
 
-def lose_pictures(root):
-    (root / "img_align_celeba").rename(root / "pictures")
+def lose_images(root):
+    (root / "img_align_celeba").rename(root / "images")
 
 
 def lose_one(root):
@@ -160,10 +160,10 @@ def nothing(root):
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
-        (nothing, "CelebA was expected in .*celeba as img_align_celeba/ with .*, but neither is there; place .*UNTWINE_DATA"),
-        (lose_pictures, "pictures were expected in .*img_align_celeba, but there is no such folder"),
-        (lose_one, r"list_attr_celeba.txt names the picture .*00000\d.jpg, but it is not there"),
-        (damage_some, r"\d.jpg expected a picture, but it cannot be read"),
+        (nothing, "CelebA was must be in .*celeba as img_align_celeba/ with .*, but neither is there; place .*UNTWINE_DATA"),
+        (lose_images, "images were must be in .*img_align_celeba, but there is no such folder"),
+        (lose_one, r"list_attr_celeba.txt names the image .*00000\d.jpg, but it is not there"),
+        (damage_some, r"\d.jpg must be an image, but it cannot be read"),
         (other_table, "expected the attribute Wearing_Hat, but has Big_Nose, Young and so on"),
         (ragged_table, "expected a file's name and 40 numbers in every row, .*000003.jpg.* in row 3"),
         (words, "expected whole numbers after each file's name"),

@@ -18,10 +18,10 @@ def make(place, models=10):
         renders.mkdir(parents=True)
         views = [(a, e) for e in ELEVATIONS for a in AZIMUTHS]
         for number, (azimuth, elevation) in enumerate(views, 1):
-            picture = np.full((160, 160, 3), 255, np.uint8)
-            picture[20 : 30 + 10 * model, 40:120] = (120, 120, 90)
-            picture[140:150, 4 * azimuth : 4 * azimuth + 40] = (0, 0, elevation)
-            Image.fromarray(picture).save(renders / f"image_{number:03d}_p{elevation:03d}_t{azimuth:03d}_r096.png")
+            image = np.full((160, 160, 3), 255, np.uint8)
+            image[20 : 30 + 10 * model, 40:120] = (120, 120, 90)
+            image[140:150, 4 * azimuth : 4 * azimuth + 40] = (0, 0, elevation)
+            Image.fromarray(image).save(renders / f"image_{number:03d}_p{elevation:03d}_t{azimuth:03d}_r096.png")
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_only_the_models_that_the_file_names_are_counted(tmp_path, monkeypatch):
 
 
 def test_missing_or_damaged_files_get_their_sentence(tmp_path):
-    with pytest.raises(ValueError, match=r"3D Chairs was expected in .* as chairs3d or rendered_chairs"):
+    with pytest.raises(ValueError, match=r"3D Chairs was must be in .* as chairs3d or rendered_chairs"):
         load("chairs3d", folder=tmp_path)
     (tmp_path / "chairs3d").mkdir()
     with pytest.raises(ValueError, match="renders/ for each model, but there are none"):
@@ -96,8 +96,8 @@ def test_missing_or_damaged_files_get_their_sentence(tmp_path):
         load("chairs3d", folder=tmp_path, n_models=1)
     paths = sorted((tmp_path / "chairs3d" / "01chair" / "renders").iterdir())
     paths[0].write_bytes(b"nothing")
-    with pytest.raises(ValueError, match=r"image_001_p020_t000_r096.png expected a picture, but it cannot be read"):
+    with pytest.raises(ValueError, match=r"image_001_p020_t000_r096.png must be an image, but it cannot be read"):
         load("chairs3d", folder=tmp_path)
     paths[0].unlink()
-    with pytest.raises(ValueError, match=r"01chair expected a picture for each of 3 azimuths and 2 elevations, .* but has 5"):
+    with pytest.raises(ValueError, match=r"01chair must be an image for each of 3 azimuths and 2 elevations, .* but has 5"):
         load("chairs3d", folder=tmp_path)

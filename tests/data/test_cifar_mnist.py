@@ -116,9 +116,9 @@ def test_classes_are_balanced_and_come_again_where_there_are_few():
     ("damage", "sentence"),
     [
         (lambda f: (f / "data_batch_3.bin").unlink(), r"expected all of its files in .*, but data_batch_3.bin is not there"),
-        (lambda f: (f / "data_batch_3.bin").write_bytes(b"123"), r"expected 3073 bytes for each picture, but has 3"),
+        (lambda f: (f / "data_batch_3.bin").write_bytes(b"123"), r"expected 3073 bytes for each image, but has 3"),
         (lambda f: (f / "test_batch.bin").write_bytes(bytes(3073)), r"CIFAR-10's x_test expected content with SHA-256"),
-        (lambda f: [p.unlink() for p in f.iterdir()], r"CIFAR-10 was expected in .* but is not there; place"),
+        (lambda f: [p.unlink() for p in f.iterdir()], r"CIFAR-10 was must be in .* but is not there; place"),
     ],
 )
 def test_damaged_or_missing_files_get_their_sentence(place, damage, sentence):
@@ -131,5 +131,5 @@ def test_damaged_or_missing_files_get_their_sentence(place, damage, sentence):
 
 def test_more_objects_than_there_are_get_their_sentence(place):
     as_npz(place / "cifar10", tiny()[0])
-    with pytest.raises(ValueError, match=r"n_target \+ n_background expected a whole number from 2 to 50, but got 60"):
+    with pytest.raises(ValueError, match=r"n_target \+ n_background must be a whole number from 2 to 50; got 60"):
         load("cifar_mnist", folder=place, n_target=30, n_background=30, n_test=4)

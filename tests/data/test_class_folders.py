@@ -8,7 +8,7 @@ from untwine.data import load
 
 
 def save(path, *greys, size=(160, 120)):
-    """Write a picture of some greys side by side."""
+    """Write an image of some greys side by side."""
     path.parent.mkdir(parents=True, exist_ok=True)
     width, height = size
     bands = [np.full((height, width // len(greys), 3), grey, np.uint8) for grey in greys]
@@ -42,7 +42,7 @@ def test_kth_holds_out_frames_of_everybody(videos):
 
 def test_kth_without_frames_says_what_was_expected(tmp_path):
     (tmp_path / "kth" / "person01_boxing_d1").mkdir(parents=True)
-    with pytest.raises(ValueError, match=r"folders like person01_boxing_d1 .* but 1 such folders hold 0 pictures"):
+    with pytest.raises(ValueError, match=r"folders like person01_boxing_d1 .* but 1 such folders hold 0 images"):
         load("kth", folder=tmp_path)
 
 
@@ -55,7 +55,7 @@ def test_rafd_reads_the_expression_and_the_content_from_the_name(tmp_path):
                     grey = 5 + len(made)
                     save(place / f"Rafd{angle:03d}_{person:02d}_Caucasian_male_{expression}_{gaze}.png", grey, size=(68, 102))
                     made[person, angle, ("left", "frontal", "right").index(gaze), expression] = grey
-    (place / "readme.txt").write_text("not a picture")
+    (place / "readme.txt").write_text("not an image")
     train, test = load("rafd", folder=tmp_path, size=32)
     assert (len(train), len(test)) == (49, 5)  # full profiles are left out
     for part in (train, test):
@@ -83,14 +83,14 @@ def test_edges_and_shoes_of_a_pair_share_their_number(tmp_path):
     assert set(few.train.factors[:, 0]) <= set(range(7))
     for path in (tmp_path / "edges2shoes" / "val").iterdir():
         path.unlink()
-    with pytest.raises(ValueError, match=r"as train/ and val/ with a picture for each pair, but they hold 7 and 0"):
+    with pytest.raises(ValueError, match=r"as train/ and val/ with an image for each pair, but they hold 7 and 0"):
         load("edges2shoes", folder=tmp_path)
 
 
-def test_a_damaged_picture_gets_its_sentence(tmp_path):
+def test_a_damaged_image_gets_its_sentence(tmp_path):
     path = tmp_path / "edges2shoes" / "train" / "a.jpg"
     save(path, 1, 2)
     save(tmp_path / "edges2shoes" / "val" / "a.jpg", 1, 2)
     path.write_bytes(b"nothing")
-    with pytest.raises(ValueError, match=r"a.jpg expected a picture, but it cannot be read .*; replace it"):
+    with pytest.raises(ValueError, match=r"a.jpg must be an image, but it cannot be read .*; replace it"):
         load("edges2shoes", folder=tmp_path)

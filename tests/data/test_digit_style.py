@@ -15,8 +15,8 @@ def tiny_mnist():
     arrays = {}
     for part, rows, first in (("train", 40, 0), ("test", 20, 40)):
         x = np.zeros((rows, 28, 28), np.uint8)
-        for i, picture in enumerate(x, first):
-            picture[6 : 11 + i // 8, 6 : 11 + i % 8] = 255
+        for i, image in enumerate(x, first):
+            image[6 : 11 + i // 8, 6 : 11 + i % 8] = 255
         arrays |= {f"x_{part}": x, f"y_{part}": (np.arange(rows) % 10).astype(np.uint8)}
     return arrays
 
@@ -91,14 +91,14 @@ def test_a_constant_predictor_has_the_errors_of_the_docstring(splits):
 
 
 def test_the_halves_for_regressors_and_training_share_no_digit(folder, monkeypatch):
-    # With every style plain, a digit can be told by its picture.
+    # With every style plain, a digit can be told by its image.
     monkeypatch.setattr(module, "_styles", lambda rng, many: np.ones((many, 5)))
     train, test = load("digit_style", folder=folder, n_test=60)
-    names = [picture.tobytes() for picture in test.target.x]
+    names = [image.tobytes() for image in test.target.x]
     assert not set(names[:30]) & set(names[30:])
-    assert not set(names) & {picture.tobytes() for picture in train.x}
+    assert not set(names) & {image.tobytes() for image in train.x}
     assert not {p.tobytes() for p in train.target.x} & {p.tobytes() for p in train.background.x}
-    assert {picture.tobytes() for picture in test.background.x} <= set(names)
+    assert {image.tobytes() for image in test.background.x} <= set(names)
 
 
 def test_a_smaller_size_shows_the_same_styles(splits):
@@ -118,10 +118,10 @@ def test_the_seed_decides():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"digits": "letters"}, "digits expected 'mnist' or 'embedded', but got 'letters'"),
-        ({"digits": "embedded", "n_background": 630}, "n_background expected a whole number from 1 to 629, but got 630"),
-        ({"digits": "embedded", "n_test": 1}, "n_test expected a whole number of at least 2"),
-        ({"digits": "embedded", "size": 200}, "size expected a whole number from 8 to 128"),
+        ({"digits": "letters"}, "digits expected 'mnist' or 'embedded'; got 'letters'"),
+        ({"digits": "embedded", "n_background": 630}, "n_background must be a whole number from 1 to 629; got 630"),
+        ({"digits": "embedded", "n_test": 1}, "n_test must be a whole number of at least 2"),
+        ({"digits": "embedded", "size": 200}, "size must be a whole number from 8 to 128"),
         ({}, "expected in .*mnist as mnist.npz .*holds mnist/, or pass digits='embedded' to draw scikit-learn's digits.$"),
     ],
 )

@@ -13,8 +13,8 @@ from untwine.data.location import data_folder
 SMALL = {"n_train": 30, "n_test": 10}
 
 
-def centre_and_area(picture):
-    rows, columns = np.nonzero(picture)
+def centre_and_area(image):
+    rows, columns = np.nonzero(image)
     return np.array([columns.mean() + 0.5, rows.mean() + 0.5]), len(rows)
 
 
@@ -59,19 +59,19 @@ def test_many_sprites_at_once_are_single_ones():
         np.testing.assert_array_equal(many[i], sprite(shape[i], scale[i], angle[i], c[i]))
 
 
-def test_redrawn_pictures_are_addressed_by_their_factors():
+def test_redrawn_images_are_addressed_by_their_factors():
     sprites = grid("dsprites_redrawn")
     assert sprites.sizes == (3, 6, 40, 32, 32)
     assert len(sprites) == 737_280
-    left, right, low = sprites.pictures([[1, 3, 5, 0, 16], [1, 3, 5, 31, 16], [1, 3, 5, 0, 31]])[:, 0]
+    left, right, low = sprites.images([[1, 3, 5, 0, 16], [1, 3, 5, 31, 16], [1, 3, 5, 0, 31]])[:, 0]
     assert set(np.unique(left)) == {0, 255}
     np.testing.assert_allclose(centre_and_area(left)[0], [16, 16 + 32 * 16 / 31], atol=0.3)
     np.testing.assert_allclose(centre_and_area(right)[0], [48, 16 + 32 * 16 / 31], atol=0.3)
     np.testing.assert_allclose(centre_and_area(low)[0], [16, 48], atol=0.3)
-    first, last = sprites.pictures([[2, 5, 0, 9, 9], [2, 5, 39, 9, 9]])
+    first, last = sprites.images([[2, 5, 0, 9, 9], [2, 5, 39, 9, 9]])
     np.testing.assert_array_equal(first, last)
     # The angle falls as the level rises, so a shape turns against the clock: the heart's tip goes from below to the right.
-    (turned,) = sprites.pictures([[2, 5, 10, 16, 16]])[:, 0]
+    (turned,) = sprites.images([[2, 5, 10, 16, 16]])[:, 0]
     columns = turned.any(axis=0)
     widths = turned.sum(axis=0)[columns]
     assert widths[-2] < widths[2]
@@ -83,8 +83,8 @@ def test_factors_and_labels_of_what_was_drawn():
     assert train.factor_names == ("shape", "scale", "orientation", "x", "y")
     for part in (train, test):
         np.testing.assert_array_equal(part.labels, part.factors[:, 0])
-        for picture, (_, scale, _, x, y) in zip(part.x[:, 0], part.factors, strict=True):
-            centre, area = centre_and_area(picture)
+        for image, (_, scale, _, x, y) in zip(part.x[:, 0], part.factors, strict=True):
+            centre, area = centre_and_area(image)
             np.testing.assert_allclose(centre, [16 + 32 * x, 16 + 32 * y], atol=2.5)
             assert 190 * scale**2 < area < 420 * scale**2
     small = load("dsprites_redrawn", size=32, **SMALL).train
@@ -110,10 +110,10 @@ def folder(tmp_path, monkeypatch):
 def test_the_public_file_is_used_where_it_is(folder):
     place, imgs = folder
     sprites = grid("dsprites", folder=place)
-    np.testing.assert_array_equal(sprites.pictures([[2, 1, 0, 1, 1], [0, 0, 0, 0, 0]])[:, 0], 255 * imgs[[43, 0]])
+    np.testing.assert_array_equal(sprites.images([[2, 1, 0, 1, 1], [0, 0, 0, 0, 0]])[:, 0], 255 * imgs[[43, 0]])
     train, test = load("dsprites", folder=place, n_train=30, n_test=18)
-    whole = {(255 * picture).tobytes() for picture in imgs}
-    assert {picture.tobytes() for part in (train, test) for picture in part.x} == whole
+    whole = {(255 * image).tobytes() for image in imgs}
+    assert {image.tobytes() for part in (train, test) for image in part.x} == whole
 
 
 def peak_of(drawing):
@@ -126,9 +126,9 @@ def peak_of(drawing):
         tracemalloc.stop()
 
 
-def test_a_thousand_redrawn_pictures_of_the_whole_grid_do_not_need_memory_for_all():
+def test_a_thousand_redrawn_images_of_the_whole_grid_do_not_need_memory_for_all():
     levels = np.random.default_rng(0).integers(0, (3, 6, 40, 32, 32), (1_000, 5))
-    peak, x = peak_of(lambda: grid("dsprites_redrawn").pictures(levels))
+    peak, x = peak_of(lambda: grid("dsprites_redrawn").images(levels))
     assert x.shape == (1_000, 1, 64, 64)
     assert peak < 50  # all would be 3,020
     peak, splits = peak_of(lambda: load("dsprites_redrawn", n_train=900, n_test=100))
@@ -147,10 +147,10 @@ def test_the_public_file_is_in_memory_as_bits_and_only_once(tmp_path, monkeypatc
     sprites = grid("dsprites", folder=tmp_path)
     rows = np.random.default_rng(0).permutation(30_000)[:100]
     bits = imgs.nbytes / 8 / 1e6
-    peak, x = peak_of(lambda: sprites.pictures(sprites.levels(rows)))
+    peak, x = peak_of(lambda: sprites.images(sprites.levels(rows)))
     np.testing.assert_array_equal(x[:, 0], 255 * imgs[rows])
-    assert bits < peak < 1.5 * bits  # 377 MB of the real file, whose pictures are 3,020
-    peak, x = peak_of(lambda: sprites.pictures(sprites.levels(rows[:50])))
+    assert bits < peak < 1.5 * bits  # 377 MB of the real file, whose images are 3,020
+    peak, x = peak_of(lambda: sprites.images(sprites.levels(rows[:50])))
     assert peak < 3  # from then on what is asked for
 
 

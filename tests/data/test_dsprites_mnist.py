@@ -34,10 +34,10 @@ def splits(place):
 
 def test_four_digits_in_a_square(splits):
     for part, extra in ((splits.train, 0), (splits.test, 1)):
-        for picture in part.background.x[:, 0]:
-            corners = picture[[2, 2, 34, 34], [2, 34, 2, 34]]
+        for image in part.background.x[:, 0]:
+            corners = image[[2, 2, 34, 34], [2, 34, 2, 34]]
             assert corners.tolist() == [10 + extra, 20 + extra, 30 + extra, 40 + extra]
-            assert not picture[:, 30:34].any()
+            assert not image[:, 30:34].any()
     assert (len(splits.train.background), len(splits.test.background)) == (20, 5)
 
 
@@ -65,13 +65,13 @@ def test_no_sprite_of_training_is_tested_and_sizes_are_averaged(place, splits):
 
 
 def test_only_a_side_that_divides_64_is_taken(place):
-    with pytest.raises(ValueError, match="size expected one of 8, 16, 32, 64, but got 48"):
+    with pytest.raises(ValueError, match="size must be one of 8, 16, 32, 64; got 48"):
         load("dsprites_mnist", folder=place, size=48)
 
 
 def test_more_sprites_than_there_are_get_their_sentence(place):
     with (
         pytest.warns(UserWarning, match="redrawn"),
-        pytest.raises(ValueError, match=r"n_target \+ n_test expected a whole number from 3 to 737280, but got 737281"),
+        pytest.raises(ValueError, match=r"n_target \+ n_test must be a whole number from 3 to 737280; got 737281"),
     ):
         load("dsprites_mnist", folder=place, n_target=737_181, n_test=100)

@@ -31,13 +31,13 @@ def test_what_is_in_it(splits):
 
 
 def test_no_digit_of_the_test_part_was_seen_in_training():
-    # With rho = 0 a target is its digit alone, so the originals can be told by their pictures.
+    # With rho = 0 a target is its digit alone, so the originals can be told by their images.
     train, test = load("grassy_digits", n_target=1500, n_background=2, n_test=700, rho=0.0)
     images, classes = originals()
     known = {to_bytes(digit).tobytes(): row for row, digit in enumerate(enlarge(images, 28))}
     assert len(known) == 1797
-    seen = [known[picture[0].tobytes()] for picture in train.target.x]
-    unseen = [known[picture[0].tobytes()] for picture in test.target.x]
+    seen = [known[image[0].tobytes()] for image in train.target.x]
+    unseen = [known[image[0].tobytes()] for image in test.target.x]
     assert not set(seen) & set(unseen)
     assert len(set(seen) | set(unseen)) == 1797
     np.testing.assert_array_equal(classes[seen], train.target.labels)
@@ -63,11 +63,11 @@ def test_the_seed_decides():
 
 def test_no_grass_comes_twice():
     train, test = load("grassy_digits", n_target=200, n_background=200, n_test=200, rho=1.0)
-    pictures = np.concatenate([train.x, test.x])
-    assert len({picture.tobytes() for picture in pictures}) == len(pictures)
+    images = np.concatenate([train.x, test.x])
+    assert len({image.tobytes() for image in images}) == len(images)
 
 
-def test_brightness_and_hue_are_those_of_the_pictures(splits):
+def test_brightness_and_hue_are_those_of_the_images(splits):
     background = splits.test.background
     brightness, hue = background.factors.T
     red, green, blue = (background.x / 255).mean(axis=(2, 3)).T
@@ -114,9 +114,9 @@ def test_textures_are_blades_not_noise():
 
 def test_colouring_gives_the_asked_hue_exactly_where_blades_do_not_differ():
     shades = np.ones((3, 8, 8), np.float32)
-    pictures = colour(shades, np.zeros_like(shades), np.array([0.3, 0.4, 0.5]), np.array([90.0, 120.0, 150.0]))
-    np.testing.assert_allclose(pictures[:, 1].mean(axis=(1, 2)), [0.3, 0.4, 0.5], rtol=1e-5)
-    shares = pictures[:, :, 0, 0] / pictures[:, 1:2, 0, 0]
+    images = colour(shades, np.zeros_like(shades), np.array([0.3, 0.4, 0.5]), np.array([90.0, 120.0, 150.0]))
+    np.testing.assert_allclose(images[:, 1].mean(axis=(1, 2)), [0.3, 0.4, 0.5], rtol=1e-5)
+    shares = images[:, :, 0, 0] / images[:, 1:2, 0, 0]
     np.testing.assert_allclose(shares, [[0.625, 1, 0.25], [0.25, 1, 0.25], [0.25, 1, 0.625]], rtol=1e-5)
 
 

@@ -16,7 +16,7 @@ SMALL = {"n_per_class": 6, "n_background": 20, "n_test": 16}
 
 
 def tiny_mnist():
-    """Return digits in MNIST's form: each picture has its row's number and its class written in its corner."""
+    """Return digits in MNIST's form: each image has its row's number and its class written in its corner."""
     arrays = {}
     for part, rows, mark in (("train", 80, 100), ("test", 20, 200)):
         x = np.zeros((rows, 28, 28), np.uint8)
@@ -40,7 +40,7 @@ def folder(tmp_path, monkeypatch):
     np.savez(tmp_path / "mnist" / "mnist.npz", **arrays)
     for i in range(10):
         Image.new("RGB", (90 + i, 80), (20 * i + 10, 120 + i, 250 - 20 * i)).save(tmp_path / "grass" / f"lawn_{i}.png")
-    (tmp_path / "grass" / "notes.txt").write_text("not a picture")
+    (tmp_path / "grass" / "notes.txt").write_text("not an image")
     return tmp_path
 
 
@@ -52,10 +52,10 @@ def to_idx_files(folder, name="{}", packed=False):
         (folder / "mnist" / (file + ".gz" * packed)).write_bytes(content)
 
 
-def colours(pictures):
-    """Return the single colour of each plain picture."""
-    assert (pictures == pictures[:, :, 14:15, 14:15]).all()
-    return {tuple(map(int, picture[:, 14, 14])) for picture in pictures}
+def colours(images):
+    """Return the single colour of each plain image."""
+    assert (images == images[:, :, 14:15, 14:15]).all()
+    return {tuple(map(int, image[:, 14, 14])) for image in images}
 
 
 def test_digits_and_photographs_of_the_test_part_are_never_in_training(folder):
@@ -63,7 +63,7 @@ def test_digits_and_photographs_of_the_test_part_are_never_in_training(folder):
     assert (len(colours(train.background.x)), len(colours(test.background.x))) == (8, 2)
     assert not colours(train.background.x) & colours(test.background.x)
     # Far from the marked corner a target is half of its grass.
-    behind = {tuple(map(int, picture[:, 14, 14])) for picture in train.target.x}
+    behind = {tuple(map(int, image[:, 14, 14])) for image in train.target.x}
     held_out = {tuple(int(to_bytes(np.array(c / 255 / 2))) for c in colour) for colour in colours(test.background.x)}
     assert not behind & held_out
     alone = load("grassy_mnist", folder=folder, rho=0.0, **SMALL)
@@ -177,12 +177,12 @@ def small_photograph(folder):
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
-        (damage_npz, "mnist.npz expected an npz file of plain arrays, but it cannot be read"),
+        (damage_npz, "mnist.npz must be an npz file of plain arrays, but it cannot be read"),
         (lose_array, "expected the arrays x_train, y_train, x_test, y_test, but lacks y_test"),
         (write_objects, "expected an npz file of plain arrays"),
         (lose_idx, "but t10k-labels-idx1-ubyte is not there; place .*UNTWINE_DATA"),
         (lose_grass, "grass as at least two .jpg or .png files, but it has 0; place .*UNTWINE_DATA"),
-        (damage_photograph, "lawn_3.png expected a photograph, but it cannot be read"),
+        (damage_photograph, "lawn_3.png must be a photograph, but it cannot be read"),
         (small_photograph, "sides of at least 64 pixels, but one has 63"),
     ],
 )
@@ -199,7 +199,7 @@ def test_an_empty_place_is_told_what_was_expected_where(tmp_path):
 
 
 def test_more_digits_than_there_are_is_refused(folder):
-    with pytest.raises(ValueError, match="n_per_class expected a whole number from 1 to 8, but got 9"):
+    with pytest.raises(ValueError, match="n_per_class must be a whole number from 1 to 8; got 9"):
         load("grassy_mnist", folder=folder, **SMALL | {"n_per_class": 9})
-    with pytest.raises(ValueError, match="n_test expected a whole number from 1 to 20, but got 21"):
+    with pytest.raises(ValueError, match="n_test must be a whole number from 1 to 20; got 21"):
         load("grassy_mnist", folder=folder, **SMALL | {"n_test": 21})

@@ -53,7 +53,7 @@ def test_shrinking_keeps_the_ink_by_area_and_the_centre(lines):
     np.testing.assert_allclose(shrink(lines, np.ones(6), 32), by_hand, atol=1e-5)
 
 
-def test_each_picture_gets_its_own_style(lines):
+def test_each_image_gets_its_own_style(lines):
     width, scale, colour = np.array([1, 9, 2, 9, 1, 10]), np.linspace(0.5, 1, 6), np.random.default_rng(1).random((6, 3))
     x = restyle(lines, width, scale, colour, 48)
     assert x.shape == (6, 3, 48, 48)

@@ -27,7 +27,7 @@ def test_large_photographs_are_shrunk_and_read_by_name(tmp_path):
 
 
 def test_brightness_and_greenness_by_hand():
-    pictures = np.zeros((2, 3, 2, 2), np.uint8)
-    pictures[0, 1] = 255
-    pictures[1] = np.array([51, 102, 0])[:, None, None]
-    np.testing.assert_allclose(brightness_and_greenness(pictures), [[1, 1], [0.4, 0.4 - 0.1]])
+    images = np.zeros((2, 3, 2, 2), np.uint8)
+    images[0, 1] = 255
+    images[1] = np.array([51, 102, 0])[:, None, None]
+    np.testing.assert_allclose(brightness_and_greenness(images), [[1, 1], [0.4, 0.4 - 0.1]])

@@ -8,7 +8,7 @@ from untwine.data.sets.posed_digits import Poser, posed_digits
 
 
 def centre(x):
-    """Where the light of a picture is, to the right and down, in sides from its middle."""
+    """Where the light of an image is, to the right and down, in sides from its middle."""
     light, side = x.astype(float), x.shape[-1]
     places = (np.arange(side) + 0.5) / side - 0.5
     return np.array([(light.sum(0) * places).sum(), (light.sum(1) * places).sum()]) / light.sum()
@@ -36,18 +36,18 @@ def test_every_class_comes_in_every_pose_and_the_test_classes_are_others():
     assert not np.array_equal(posed_digits(n_train=4, n_test=3, seed=1).train.x, data.train.x)
 
 
-def test_pictures_of_the_training_classes_can_be_held_out():
-    data, whole = posed_digits(held_out="pictures", n_train=6, n_poses=20), posed_digits(n_train=6, n_poses=20).train
+def test_images_of_the_training_classes_can_be_held_out():
+    data, whole = posed_digits(held_out="images", n_train=6, n_poses=20), posed_digits(n_train=6, n_poses=20).train
     assert (len(data.train), len(data.test)) == (96, 24)
     assert data.train.label_names == data.test.label_names == whole.label_names[:6]
     rows = [{(one.labels[i], *one.factors[i]) for i in range(len(one))} for one in (*data, whole)]
     assert rows[0] | rows[1] == rows[2]
     assert not rows[0] & rows[1]
     assert np.unique(data.train.labels).tolist() == list(range(6))
-    assert len(posed_digits(held_out="pictures", n_train=2, n_test=9, n_poses=10).test) == 9
-    again = posed_digits(held_out="pictures", n_train=6, n_poses=20)
+    assert len(posed_digits(held_out="images", n_train=2, n_test=9, n_poses=10).test) == 9
+    again = posed_digits(held_out="images", n_train=6, n_poses=20)
     np.testing.assert_array_equal(again.test.x, data.test.x)
-    assert not np.array_equal(posed_digits(held_out="pictures", n_train=6, n_poses=20, seed=1).test.labels, data.test.labels)
+    assert not np.array_equal(posed_digits(held_out="images", n_train=6, n_poses=20, seed=1).test.labels, data.test.labels)
 
 
 def test_a_pose_does_to_a_digit_what_it_says():
@@ -71,7 +71,7 @@ def test_the_same_poses_are_drawn_for_all_classes_when_fewer_are_asked_for():
     assert len(np.unique(poses[0], axis=0)) == 7
 
 
-def test_the_grid_draws_the_same_pictures():
+def test_the_grid_draws_the_same_images():
     data, whole = posed_digits(n_train=2, n_test=1), grid("posed_digits")
     assert len(whole) == 1797 * 90
     row = int(data.train.label_names[1].split()[-1].rstrip(")"))
@@ -86,24 +86,24 @@ def test_classes_can_be_held_out_of_training_for_choosing():
     assert [len(np.unique(part.labels)) for part in choosing] == [8, 2]
     assert not set(choosing.train.labels) & set(choosing.test.labels)
     assert len(choosing.train) + len(choosing.test) == len(data.train)
-    with pytest.raises(ValueError, match="by expected 'rows' or 'classes', but got 'poses'"):
+    with pytest.raises(ValueError, match="by expected 'rows' or 'classes'; got 'poses'"):
         validation_split(data, by="poses")
-    with pytest.raises(ValueError, match="expected at least 2 classes, to keep one for the test, but got 0"):
+    with pytest.raises(ValueError, match="expected at least 2 classes, to keep one for the test; got 0"):
         validation_split(load("toy_contrast", n_target=5, n_background=5), by="classes")
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"n_train": 0}, "n_train expected a whole number from 1 to 1796, but got 0"),
-        ({"held_out": "poses"}, "held_out expected 'classes' or 'pictures', but got 'poses'"),
+        ({"n_train": 0}, "n_train must be a whole number from 1 to 1796; got 0"),
+        ({"held_out": "poses"}, "held_out expected 'classes' or 'images'; got 'poses'"),
         (
-            {"held_out": "pictures", "n_train": 2, "n_poses": 10, "n_test": 11},
-            "n_test expected a whole number from 1 to 10, but got 11",
+            {"held_out": "images", "n_train": 2, "n_poses": 10, "n_test": 11},
+            "n_test must be a whole number from 1 to 10; got 11",
         ),
-        ({"n_train": 1700, "n_test": 98}, "n_test expected a whole number from 1 to 97, but got 98"),
-        ({"n_poses": 91}, "n_poses expected a whole number from 1 to 90, but got 91"),
-        ({"size": 4}, "size expected a whole number from 8 to 128, but got 4"),
+        ({"n_train": 1700, "n_test": 98}, "n_test must be a whole number from 1 to 97; got 98"),
+        ({"n_poses": 91}, "n_poses must be a whole number from 1 to 90; got 91"),
+        ({"size": 4}, "size must be a whole number from 8 to 128; got 4"),
     ],
 )
 def test_bad_options_get_their_sentence(options, sentence):

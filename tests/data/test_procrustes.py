@@ -59,7 +59,7 @@ def test_the_frame_is_where_it_is_said_to_be():
 
 
 @pytest.mark.parametrize("scale", [0.1, 0.3, 1.0, 1.6])
-def test_pictures_move_with_their_shapes(scale):
+def test_images_move_with_their_shapes(scale):
     # A white disc at a known place must arrive where the similarity sends its middle, whatever the scale.
     rows, columns = np.mgrid[:300, :400]
     middle, radius = 230 + 140j, 40

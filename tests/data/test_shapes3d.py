@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
     return place
 
 
-def test_pictures_are_addressed_by_their_factors(folder):
+def test_images_are_addressed_by_their_factors(folder):
     shapes = grid("shapes3d", folder=folder)
     assert shapes.sizes == (3, 2, 2, 2, 4, 3)
     expected = arrays()
@@ -37,7 +37,7 @@ def test_pictures_are_addressed_by_their_factors(folder):
     np.testing.assert_array_equal(samples.labels, [3, 1])
 
 
-def test_splits_share_no_picture(folder):
+def test_splits_share_no_image(folder):
     train, test = load("shapes3d", folder=folder, n_train=100, n_test=50)
     numbers = [set(part.x[:, 0, 0, 0] + 256 * part.x[:, 1, 0, 0].astype(int)) for part in (train, test)]
     assert len(numbers[0]) == 100
@@ -47,7 +47,7 @@ def test_splits_share_no_picture(folder):
 
 
 def public_file(path):
-    """Write the arrays as the public file has them: two datasets of an HDF5 file, the pictures in packed chunks."""
+    """Write the arrays as the public file has them: two datasets of an HDF5 file, the images in packed chunks."""
     h5py = pytest.importorskip("h5py")  # of the dev extra; an .npz needs no package
     made = arrays()
     with h5py.File(path, "w") as file:
@@ -70,11 +70,11 @@ def test_a_damaged_h5_and_one_of_other_arrays_get_their_sentence(tmp_path):
     path = public_file(tmp_path / "3dshapes.h5")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=r"3dshapes.h5 expected an array labels, but it cannot be read"):
+    with pytest.raises(ValueError, match=r"3dshapes.h5 must be an array labels, but it cannot be read"):
         load("shapes3d", folder=tmp_path)
     with pytest.importorskip("h5py").File(path, "w") as file:
         file["labels"] = arrays()["labels"]
-    with pytest.raises(ValueError, match=r"3dshapes.h5 expected an array images, but it cannot be read"):
+    with pytest.raises(ValueError, match=r"3dshapes.h5 must be an array images, but it cannot be read"):
         load("shapes3d", folder=tmp_path)
 
 
@@ -86,7 +86,7 @@ def test_without_h5py_the_public_file_says_what_to_install(tmp_path, monkeypatch
 
 
 def test_other_files_get_their_sentence(tmp_path):
-    with pytest.raises(ValueError, match=r"3D Shapes was expected in .* as shapes3d/3dshapes.h5 or .*place what github.com"):
+    with pytest.raises(ValueError, match=r"3D Shapes was must be in .* as shapes3d/3dshapes.h5 or .*place what github.com"):
         load("shapes3d", folder=tmp_path)
     made = arrays()
     np.savez(tmp_path / "3dshapes.npz", images=made["images"], labels=made["labels"][:, :5])

@@ -18,7 +18,7 @@ def matrix(array):
 
 
 def make(place, packed=False, seed=0):
-    """Write the six files with fewer levels; each left picture tells its factors, each right one is white."""
+    """Write the six files with fewer levels; each left image tells its factors, each right one is white."""
     place.mkdir(exist_ok=True)
     for part in PARTS:
         axes = (np.arange(5), INSTANCES[part.split("-")[1]], np.arange(3), np.arange(0, 8, 2), np.arange(2))
@@ -43,11 +43,11 @@ def folder(tmp_path_factory):
 
 
 def told(x):
-    """Return the factors that each picture shows, as the files count them."""
+    """Return the factors that each image shows, as the files count them."""
     return np.round(x[:, 0, 20, 8::16][:, :5] / 20).astype(int)
 
 
-def test_pictures_are_addressed_by_their_factors(folder):
+def test_images_are_addressed_by_their_factors(folder):
     toys = grid("smallnorb", folder=folder, size=96)
     assert toys.sizes == (5, 4, 3, 4, 2)
     samples = toys.samples(np.arange(len(toys)))
@@ -64,7 +64,7 @@ def test_the_files_own_instances_are_held_out(folder):
     assert train.shape == (1, 64, 64)
     assert set(train.factors[:, 1]) == {4, 6}
     assert set(test.factors[:, 1]) == {0, 1}
-    train, test = load("smallnorb", folder=folder, held_out="pictures", n_test=100)
+    train, test = load("smallnorb", folder=folder, held_out="images", n_test=100)
     assert (len(train), len(test)) == (380, 100)
     assert not {tuple(row) for row in train.factors} & {tuple(row) for row in test.factors}
 
@@ -97,12 +97,12 @@ def test_a_bad_matrix_gets_its_sentence(tmp_path, content, sentence):
 
 
 def test_missing_files_and_bad_options_get_their_sentence(tmp_path):
-    with pytest.raises(ValueError, match=r"SmallNORB was expected in .* as smallnorb or small_norb"):
+    with pytest.raises(ValueError, match=r"SmallNORB was must be in .* as smallnorb or small_norb"):
         load("smallnorb", folder=tmp_path)
     make(tmp_path / "smallnorb")
-    with pytest.raises(ValueError, match="n_test goes with held_out='pictures', but got 5"):
+    with pytest.raises(ValueError, match="n_test goes with held_out='images'; got 5"):
         load("smallnorb", folder=tmp_path, n_test=5)
-    with pytest.raises(ValueError, match="held_out expected 'instances' or 'pictures'"):
+    with pytest.raises(ValueError, match="held_out expected 'instances' or 'images'"):
         load("smallnorb", folder=tmp_path, held_out="toys")
     path = tmp_path / "smallnorb" / f"smallnorb-{PARTS[0]}-info.mat"
     info = read_matrix(path).copy()
@@ -115,7 +115,7 @@ def test_missing_files_and_bad_options_get_their_sentence(tmp_path):
         load("smallnorb", folder=tmp_path)
 
 
-@pytest.mark.parametrize(("content", "held_out", "classes"), [("azimuth", "instances", 120), ("pose", "pictures", 40)])
+@pytest.mark.parametrize(("content", "held_out", "classes"), [("azimuth", "instances", 120), ("pose", "images", 40)])
 def test_a_class_is_what_the_content_leaves(folder, content, held_out, classes):
     splits = load("smallnorb", folder=folder, size=16, content=content, held_out=held_out)
     columns = [0, 1, 2, 4] if content == "azimuth" else [0, 1, 4]
@@ -123,7 +123,7 @@ def test_a_class_is_what_the_content_leaves(folder, content, held_out, classes):
     assert len(np.unique(labels)) == classes == len(splits.train.label_names)
     pairs = np.unique(np.c_[labels, factors[:, columns]], axis=0)
     assert len(pairs) == classes  # one combination a class, and one class a combination
-    assert bool(set(splits.train.labels) & set(splits.test.labels)) == (held_out == "pictures")
+    assert bool(set(splits.train.labels) & set(splits.test.labels)) == (held_out == "images")
     assert splits.train.label_names[0].startswith("category 0, instance 0, ")
-    with pytest.raises(ValueError, match="content expected 'azimuth', 'pose' or nothing, but got 'light'"):
+    with pytest.raises(ValueError, match="content expected 'azimuth', 'pose' or nothing; got 'light'"):
         load("smallnorb", folder=folder, content="light")

@@ -26,9 +26,9 @@ def test_the_seed_decides_and_the_rows_differ_from_the_data_sets_own_split():
 @pytest.mark.parametrize(
     ("given", "options", "sentence"),
     [
-        ("train", {}, "validation_split expected what load returned, but got Samples; pass the whole Splits"),
-        ("splits", {"share": 1.0}, "share expected a number from 0.01 to 0.9, but got 1.0"),
-        ("splits", {"seed": -1}, "seed expected a whole number of at least 0"),
+        ("train", {}, "validation_split expected what load returned; got Samples; pass the whole Splits"),
+        ("splits", {"share": 1.0}, "share must be a number from 0.01 to 0.9; got 1.0"),
+        ("splits", {"seed": -1}, "seed must be a whole number of at least 0"),
     ],
 )
 def test_bad_input_gets_its_sentence(given, options, sentence):

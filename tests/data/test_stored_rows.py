@@ -61,8 +61,8 @@ def test_h5_files_are_read_by_h5py(tmp_path, array, monkeypatch):
             for rows in ([9, 3, 3], [199, 0], list(range(150, 100, -1))):
                 np.testing.assert_array_equal(read(np.array(rows)), array[rows])
     np.testing.assert_array_equal(small_array(path, "labels"), np.arange(3.0))
-    with pytest.raises(ValueError, match="expected an array pictures, but it cannot be read"):
-        stored_rows(path, "pictures")
+    with pytest.raises(ValueError, match="expected an array images, but it cannot be read"):
+        stored_rows(path, "images")
     with pytest.raises(ValueError, match="expected uint8 as wide, but holds int64"):
         stored_rows(path, "wide")
 
@@ -89,5 +89,5 @@ def test_damaged_or_other_files_get_their_sentence(tmp_path, array):
     with pytest.raises(ValueError, match="expected uint8 as images, but holds int64"):
         stored_rows(tmp_path / "wide.npy", "images")
     (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY")
-    with pytest.raises(ValueError, match=r"bad.npy expected an array, but it cannot be read"):
+    with pytest.raises(ValueError, match=r"bad.npy must be an array, but it cannot be read"):
         stored_rows(tmp_path / "bad.npy", "images")

@@ -28,12 +28,12 @@ def test_a_row_keeps_its_class_and_a_column_its_content(shown):
 def test_neighbours_by_class_share_it_and_neighbours_by_content_share_that(shown):
     sources = shown["near_sources"]
     assert shown["near_class"].shape == (6, 5, 1, SIDE, SIDE)
-    # Each class has 11 other pictures, each content 4 in other classes: the fifth nearest must be another content.
+    # Each class has 11 other images, each content 4 in other classes: the fifth nearest must be another content.
     assert (shown["near_class"][:, :, :, HALF:] == sources[:, None, :, HALF:]).all()
     alike = (shown["near_content"][:, :, :, :HALF] == sources[:, None, :, :HALF]).all(axis=(2, 3, 4))
     assert alike.tolist() == [[True] * 4 + [False]] * 6
     for near in ("near_class", "near_content"):
-        assert not (shown[near] == sources[:, None]).all(axis=(2, 3, 4)).any()  # never the picture itself
+        assert not (shown[near] == sources[:, None]).all(axis=(2, 3, 4)).any()  # never the image itself
 
 
 def test_the_nearest_come_in_order_and_without_the_row_itself():
@@ -42,13 +42,13 @@ def test_the_nearest_come_in_order_and_without_the_row_itself():
     assert nearest(codes[:2], np.array([0]), 5).tolist() == [[1]]
 
 
-def test_one_class_of_two_pictures_is_shown_too():
+def test_one_class_of_two_images_is_shown_too():
     g = gallery(ClassHalves(), classes_in_contents(1, 2))
     assert g["switch_grid"].shape[:2] == (2, 2)
     assert g["near_content"].shape[:2] == (2, 1)
 
 
-def test_other_parts_have_no_such_pictures():
-    from fitted_made import Halves, pictures
+def test_other_parts_have_no_such_images():
+    from fitted_made import Halves, images
 
-    assert not [name for name in gallery(Halves(), pictures(30, 10)) if name.startswith(("switch", "near"))]
+    assert not [name for name in gallery(Halves(), images(30, 10)) if name.startswith(("switch", "near"))]

@@ -74,7 +74,7 @@ def test_held_codes_are_the_mean_in_one_block():
     assert held(codes, "salient") == Latents({"common": np.array([[1.0], [3.0]]), "salient": np.array([[6.0], [6.0]])})
 
 
-def test_effect_of_pictures_is_over_all_pixels_and_does_not_depend_on_bytes():
+def test_effect_of_images_is_over_all_pixels_and_does_not_depend_on_bytes():
     chance = np.random.default_rng(0)
     x = chance.integers(0, 255, size=(50, 1, 4, 4), dtype=np.uint8)
     shown = x / 255

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from fitted_made import Columns, Halves, Swapped, Whole, pictures, vectors
+from fitted_made import Columns, Halves, Swapped, Whole, images, vectors
 
 from untwine.evaluation.named_metrics import METRICS
 from untwine.evaluation.scoring import Score, evaluate, write_scores
@@ -12,7 +12,7 @@ from untwine.samples import Samples
 
 @pytest.fixture(scope="module")
 def scores():
-    return evaluate(Halves(), pictures())
+    return evaluate(Halves(), images())
 
 
 def test_every_block_is_scored_by_every_metric(scores):
@@ -62,12 +62,12 @@ def test_a_method_that_is_right_gets_the_scores_it_must(scores, name, low, high,
 
 
 def test_a_method_that_is_wrong_is_found_out():
-    scores = evaluate(Swapped(), pictures(), metrics=["probe", "factors", "w2"])
+    scores = evaluate(Swapped(), images(), metrics=["probe", "factors", "w2"])
     assert scores["probe.common"].value > 0.99
     assert scores["probe.salient"].value < 0.45
     assert scores["factors.salient"].value > 0.99
     assert scores["w2_relative.common"].value > 0.5
-    leaks = evaluate(Swapped(), pictures(), metrics=["leakage", "groups", "agreement"])
+    leaks = evaluate(Swapped(), images(), metrics=["leakage", "groups", "agreement"])
     assert leaks["leakage.common"].value == leaks["leakage.salient"].value == leaks["leakage_group.common"].value == 1.0
     assert leaks["group_silhouette.common"].value > 0.4 > 0.05 > leaks["group_silhouette.salient"].value
     assert leaks["ari.common"].value > 0.99
@@ -79,12 +79,12 @@ def test_a_method_that_is_wrong_is_found_out():
 
 def test_the_samples_are_encoded_once():
     method = Halves()
-    evaluate(method, pictures(60, 40), metrics=["probe", "w2", "reconstruction"])
+    evaluate(method, images(60, 40), metrics=["probe", "w2", "reconstruction"])
     assert method.encoded == 1
 
 
 def test_the_same_call_gives_the_same_scores(scores):
-    again = evaluate(Halves(), pictures())
+    again = evaluate(Halves(), images())
     assert {n: (s.value, s.low, s.high) for n, s in again.items()} == {n: (s.value, s.low, s.high) for n, s in scores.items()}
 
 
@@ -117,7 +117,7 @@ def test_a_method_of_one_block_without_groups():
 
 
 def test_only_targets_with_known_labels_of_usual_classes_count():
-    data = pictures(80, 40)
+    data = images(80, 40)
     labels = data.labels.copy()
     labels[:10] = -1
     labels[10:13] = 4  # a class too small for five folds

@@ -1,11 +1,11 @@
-"""Networks that look at pictures: their layers, where weights are read from, and scores that bear the network's name."""
+"""Networks that look at images: their layers, where weights are read from, and scores that bear the network's name."""
 
 import numpy as np
 import pytest
 import torch
 from fitted_made import Halves
-from fitted_made import pictures as made_by_hand
-from small import pictures, small
+from fitted_made import images as made_by_hand
+from small import images, small
 
 from untwine.evaluation.scoring import evaluate
 from untwine.evaluation.seeing import custom_extractor, feature_extractor, realism
@@ -34,7 +34,7 @@ def test_inception_has_the_published_parameters_and_names():
         assert tuple(names[name].shape) == shape, name
 
 
-def test_inception_sees_a_picture_of_299_pixels_on_8_by_8():
+def test_inception_sees_a_image_of_299_pixels_on_8_by_8():
     torch.manual_seed(0)
     network = Inception().eval()
     sizes = []
@@ -69,7 +69,7 @@ def test_wrong_weights_and_missing_ones_get_their_sentence(tmp_path):
     (tmp_path / "weights").mkdir()
     with pytest.raises(ValueError, match=r"the weights of squeezenet were expected as .*squeezenet1_1\*.safetensors or .npz"):
         feature_extractor("squeezenet", tmp_path)
-    with pytest.raises(ValueError, match="the network expected one of inception, squeezenet, random, but got 'vgg'"):
+    with pytest.raises(ValueError, match="the network must be one of inception, squeezenet, random; got 'vgg'"):
         feature_extractor("vgg", tmp_path)
     np.savez(tmp_path / "weights" / "inception_v3.npz", a=np.zeros(3))
     with pytest.raises(ValueError, match=r"expected Conv2d_1a_3x3.conv.weight of shape \(32, 3, 3, 3\), but has nothing"):
@@ -87,13 +87,13 @@ def test_without_weights_the_network_is_called_random_and_tells_worse_from_bette
     look = lambda x: eye.look(x).features  # noqa: E731
     assert frechet(look(real), look(again)) < 0.5 * frechet(look(real), look(worse))
     np.testing.assert_array_equal(look(real), feature_extractor("random", tmp_path).look(real).features)
-    with pytest.raises(ValueError, match=r"expected pictures \(n, C, H, W\) with 1 or 3 channels"):
+    with pytest.raises(ValueError, match=r"expected images \(n, C, H, W\) with 1 or 3 channels"):
         eye.look(np.zeros((3, 4)))
 
 
 def test_scores_bear_the_networks_name_and_groups(tmp_path, monkeypatch):
     monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
-    data = pictures()
+    data = images()
     scores = evaluate(small("double_infogan").fit(data), data, metrics=["realism"])
     assert list(scores) == ["frechet_random.target", "frechet_random.background"]
     assert scores["frechet_random.target"].direction == "lower"
@@ -107,7 +107,7 @@ def test_scores_bear_the_networks_name_and_groups(tmp_path, monkeypatch):
 
 def test_an_own_network_looks_under_its_own_name(tmp_path, monkeypatch):
     monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
-    data, sides = pictures(), []
+    data, sides = images(), []
     method = small("double_infogan").fit(data)
 
     def brightness(x):
@@ -138,7 +138,7 @@ def test_an_own_network_is_in_evaluation_mode_and_must_have_a_name_and_rows_of_f
     np.testing.assert_array_equal(look(x).features, np.ones((3, 192)))
     assert look(x).classes is None
     for name in ("inception", "two words"):
-        with pytest.raises(ValueError, match=f"custom_extractor expected a name of one word, other than .*, but got '{name}'"):
+        with pytest.raises(ValueError, match=f"custom_extractor must be a name of one word, other than .*; got '{name}'"):
             custom_extractor(name, network, 8)
     with pytest.raises(ValueError, match=r"mine expected to return features \(n, d\), but gave \(3, 3, 8, 8\) for 3 rows"):
         custom_extractor("mine", torch.nn.Identity(), 8).look(x)

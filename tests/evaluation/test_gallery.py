@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from fitted_made import SIDE, ClassHalves, Columns, Halves, Whole, classes_in_contents, pictures, vectors
+from fitted_made import SIDE, ClassHalves, Columns, Halves, Whole, classes_in_contents, images, vectors
 
 from untwine.evaluation.gallery import gallery, save_gallery
 from untwine.latents import Latents
@@ -11,8 +11,8 @@ NUMBERS = ("plane", "label", "group", "spread", "told", "factor", "walk_values",
 
 @pytest.fixture(scope="module")
 def shown():
-    data = pictures()
-    return data, gallery(Halves(), data, pictures=6)
+    data = images()
+    return data, gallery(Halves(), data, images=6)
 
 
 def test_gallery_shows_parts_apart(shown):
@@ -83,8 +83,8 @@ def test_objects_are_never_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_float_pictures_and_few_targets_are_shown_too():
-    g = gallery(Halves(), pictures(3, 2, dtype=np.float32))
+def test_float_images_and_few_targets_are_shown_too():
+    g = gallery(Halves(), images(3, 2, dtype=np.float32))
     assert g["originals"].dtype == np.uint8
     assert g["swap_grid"].shape[:2] == (3, 3)
     assert g["interpolation"].shape[:2] == (8, 8)
@@ -129,10 +129,10 @@ def test_backgrounds_get_the_salient_part_of_targets(shown):
     assert np.array_equal(g["background_with_salient"][:, :, half:], g["originals"][:, :, half:])
 
 
-def test_made_pictures_have_one_common_part_a_row_and_begin_without_a_salient_one(shown):
+def test_made_images_have_one_common_part_a_row_and_begin_without_a_salient_one(shown):
     data, g = shown
     assert "made" not in g  # this method draws nothing
-    made = gallery(Drawing(), data, pictures=6)["made"]
+    made = gallery(Drawing(), data, images=6)["made"]
     half = SIDE // 2
     assert made.shape == (6, 7, 1, SIDE, SIDE)
     assert (made[:, :, :, :half] == made[:, :1, :, :half]).all()
@@ -142,7 +142,7 @@ def test_made_pictures_have_one_common_part_a_row_and_begin_without_a_salient_on
 
 
 class Itself(ClassHalves):
-    """A translator: the content is the picture itself."""
+    """A translator: the content is the image itself."""
 
     def encode(self, x):
         return Latents({"class": super().encode(x)["class"], "content": x.reshape(len(x), -1) / 255.0})
@@ -151,7 +151,7 @@ class Itself(ClassHalves):
         return latents["content"].reshape(-1, 1, SIDE, SIDE)
 
 
-def test_a_part_that_is_the_picture_itself_has_no_single_latents(monkeypatch):
+def test_a_part_that_is_the_image_itself_has_no_single_latents(monkeypatch):
     found = gallery(Itself(), classes_in_contents())
     assert {"spread_class", "walk_class", "told_class", "plane_content", "switch_grid", "near_content"} <= set(found)
     assert not {"spread_content", "walk_content", "told_content"} & set(found)

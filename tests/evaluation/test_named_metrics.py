@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from fitted_made import Columns, Halves, Swapped, Whole, pictures, vectors
+from fitted_made import Columns, Halves, Swapped, Whole, images, vectors
 
 from untwine import metrics
 from untwine.evaluation.named_metrics import METRICS, VERSIONS
@@ -33,7 +33,7 @@ def test_errors_of_regressions_stand_beside_a_constant_s():
 
 
 def test_every_class_has_its_score_under_a_name_that_can_be_read():
-    data = pictures(80, 40)
+    data = images(80, 40)
     names = ("hat, red", "v1.5 beta", "c", "d")
     data = Samples(data.x, groups=data.groups, labels=data.labels, label_names=names)
     scores = evaluate(Halves(), data, metrics=["per_class"])
@@ -46,12 +46,12 @@ def test_every_class_has_its_score_under_a_name_that_can_be_read():
 
 
 def test_other_samples_to_learn_from_are_kept_apart_from_the_scored_ones():
-    data = pictures(120, 60)
+    data = images(120, 60)
     asked = ["probe", "per_class", "regression"]
-    scores = evaluate(Halves(), data, asked, train=pictures(400, 20, seed=1))
+    scores = evaluate(Halves(), data, asked, train=images(400, 20, seed=1))
     assert scores["probe.salient"].n == scores["per_class.salient"].n == scores["regression.common"].n == 120
     assert scores["probe.salient"].value > 0.99
-    wrong = pictures(400, 20, seed=1)
+    wrong = images(400, 20, seed=1)
     wrong = Samples(
         wrong.x,
         groups=wrong.groups,
@@ -68,7 +68,7 @@ def test_other_samples_to_learn_from_are_kept_apart_from_the_scored_ones():
 
 def test_a_right_method_s_swaps_arrive_and_a_wrong_one_s_do_not(monkeypatch):
     monkeypatch.setattr("untwine.metrics.judge.STEPS", 120)
-    data = pictures(240, 20)
+    data = images(240, 20)
     right = evaluate(Halves(), data, metrics=["swap"])
     assert list(right) == ["swap_accuracy.x", "swap_accuracy_ceiling.x", "swap_preservation.x", "swap_preservation_ceiling.x"]
     assert right["swap_accuracy.x"].value > 0.95
@@ -116,7 +116,7 @@ def test_translated_rows_show_the_class_that_was_asked_for(monkeypatch):
     wrong = evaluate(Named(1), data, metrics=["translation"])
     assert wrong["translation_accuracy.x"].value < 0.05
     beyond = Samples(data.x, labels=np.where(labels == 2, 3, labels))
-    with pytest.raises(ValueError, match="'translation' expected a method with a code for every class of these rows"):
+    with pytest.raises(ValueError, match="'translation' must be a method with a code for every class of these rows"):
         evaluate(Named(0), beyond, metrics=["translation"])
 
 
@@ -179,7 +179,7 @@ def test_every_attribute_has_its_own_accuracy_and_that_of_guessing():
 
 
 def test_factors_with_classes_are_probed_in_both_parts():
-    data = pictures(200, 60)
+    data = images(200, 60)
     chance = np.random.default_rng(0)
     above = (data.x[:, 0, 0].reshape(len(data), -1)[:, 0] > 127).astype(float)  # told by the upper half, the common part
     lower = data.labels.astype(float)

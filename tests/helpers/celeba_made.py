@@ -56,29 +56,29 @@ def attributes(n, seed=0):
 
 
 def face(row, columns, width=178, height=218):
-    """Return a picture whose grey is its row's number, with a hat in red above and eyeglasses as a green bar.
+    """Return an image whose grey is its row's number, with a hat in red above and eyeglasses as a green bar.
 
     The corners outside of the central square are white, the chin blue.
     """
-    picture = np.full((height, width, 3), 2 * row, np.uint8)
+    image = np.full((height, width, 3), 2 * row, np.uint8)
     cut = (height - width) // 2
-    picture[:cut] = picture[height - cut :] = 255
-    picture[height - 2 * cut : height - cut] = (0, 0, 255)
+    image[:cut] = image[height - cut :] = 255
+    image[height - 2 * cut : height - cut] = (0, 0, 255)
     if columns[NAMES.index("Wearing_Hat")]:
-        picture[cut : 2 * cut] = (255, 0, 0)
+        image[cut : 2 * cut] = (255, 0, 0)
     if columns[NAMES.index("Eyeglasses")]:
-        picture[height // 2 - 10 : height // 2 + 10, 20 : width - 20] = (0, 255, 0)
-    return Image.fromarray(picture)
+        image[height // 2 - 10 : height // 2 + 10, 20 : width - 20] = (0, 255, 0)
+    return Image.fromarray(image)
 
 
 def make_folder(root, n=60, table="txt", partition=None, inner=""):
     """Write img_align_celeba/ with its list of attributes and, by option, the partition, as text or as Kaggle's .csv."""
     columns = attributes(n)
-    pictures = root / "img_align_celeba" / inner
-    pictures.mkdir(parents=True)
+    images = root / "img_align_celeba" / inner
+    images.mkdir(parents=True)
     names = [f"{row + 1:06d}.jpg" for row in range(n)]
     for row, name in enumerate(names):
-        face(row, columns[row]).save(pictures / name, quality=95)
+        face(row, columns[row]).save(images / name, quality=95)
     signs = np.where(columns == 1, "1", "-1")
     if table == "txt":
         lines = [str(n), " ".join(NAMES) + " ", *(f"{name}  {'  '.join(row)}" for name, row in zip(names, signs, strict=True))]

@@ -9,7 +9,7 @@ SIDE = 8
 
 
 class Halves:
-    """A fitted method that is right: the common part is the upper half of a picture, the salient part the lower half."""
+    """A fitted method that is right: the common part is the upper half of an image, the salient part the lower half."""
 
     def __init__(self):
         self.encoded = 0
@@ -37,7 +37,7 @@ class Swapped(Halves):
 
 
 class ClassHalves(Halves):
-    """A fitted method that is right: the content is the upper half of a picture, the class the lower half."""
+    """A fitted method that is right: the content is the upper half of an image, the class the lower half."""
 
     def encode(self, x):
         right = super().encode(x)
@@ -67,7 +67,7 @@ class Columns:
         return latents.array()
 
 
-def pictures(targets=200, backgrounds=120, seed=0, dtype=np.uint8):
+def images(targets=200, backgrounds=120, seed=0, dtype=np.uint8):
     """Upper half: four random greys in both groups; lower half: a bright column that tells the class, in targets only."""
     rng = np.random.default_rng(seed)
     n = targets + backgrounds
@@ -90,7 +90,7 @@ def vectors(n=120, seed=0):
 
 
 def classes_in_contents(classes=5, contents=12, seed=0):
-    """Pictures of every class (lower half: four greys) in every content (upper half: four greys)."""
+    """Images of every class (lower half: four greys) in every content (upper half: four greys)."""
     rng = np.random.default_rng(seed)
     halves = np.repeat(rng.uniform(0, 1, (classes, 4)), contents, 0), np.tile(rng.uniform(0, 1, (contents, 4)), (classes, 1))
     lower, upper = (np.repeat(np.repeat(half, 2, 1)[:, None, None], SIDE // 2, 2) for half in halves)

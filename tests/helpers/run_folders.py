@@ -35,20 +35,20 @@ def scores(salient: float = 0.91, common: float = 0.13) -> dict[str, Any]:
     }
 
 
-def gallery(pictures: bool = True, blocks: tuple[str, ...] = ("common", "salient")) -> dict[str, Any]:
+def gallery(images: bool = True, blocks: tuple[str, ...] = ("common", "salient")) -> dict[str, Any]:
     rng = np.random.default_rng(0)
-    shape = (3, 8, 8) if pictures else (5,)
+    shape = (3, 8, 8) if images else (5,)
     names = ["originals", "reconstructions"]
-    if pictures and "salient" in blocks:
+    if images and "salient" in blocks:
         names += ["only_common", "only_salient", "background_originals", "background_reconstructions"]
     arrays: dict[str, Any] = {name: rng.random((4, *shape), dtype=np.float32) for name in names}
-    if pictures and "salient" in blocks:
+    if images and "salient" in blocks:
         arrays |= {name: rng.random((3, *shape), dtype=np.float32) for name in ("swap_common", "swap_salient")}
         arrays |= {name: rng.random((3, 3, *shape), dtype=np.float32) for name in ("swap_grid", "interpolation", "made")}
         arrays["background_with_salient"] = rng.random((4, *shape), dtype=np.float32)
     for block, width in zip(blocks, (4, 2) if len(blocks) > 1 else (6,), strict=True):
         arrays |= {f"spread_{block}": rng.random((2, width)), f"told_{block}": rng.random((width, 2))}
-        if pictures:
+        if images:
             arrays |= {
                 f"walk_{block}": rng.random((width, 3, *shape), dtype=np.float32),
                 f"walk_latents_{block}": np.arange(width),

@@ -31,7 +31,7 @@ def vectors(target=48, background=40, columns=6, seed=0):
     return labelled(Samples.contrast(target=x.astype("float32"), background=y.astype("float32")))
 
 
-def pictures(target=40, background=36, shape=(3, 9, 12), seed=0):
+def images(target=40, background=36, shape=(3, 9, 12), seed=0):
     chance = np.random.default_rng(seed)
     y = chance.integers(0, 120, size=(target + background, *shape), dtype=np.uint8)
     y[:target, :, 2:6, 2:6] += 100
@@ -43,4 +43,4 @@ def labelled(samples):
     return dataclasses.replace(samples, labels=np.array([0, 1, 2, 3, 7])[np.arange(len(samples)) % 5])
 
 
-DATA = {"vectors": vectors, "pictures": pictures}
+DATA = {"vectors": vectors, "images": images}

@@ -105,7 +105,7 @@ def test_small_and_unequal_groups_keep_the_level():
     assert np.mean(np.array(p) <= 0.05) <= 0.1
 
 
-def test_pictures():
+def test_images():
     chance = np.random.default_rng(0)
     x = chance.integers(100, 130, size=(300, 1, 12, 12), dtype=np.uint8)
     plain = un.contrast_test(Samples(x, groups=[0, 1] * 150))
@@ -128,24 +128,24 @@ def test_chance_is_what_a_direction_had_to_exceed():
     assert (few.n_salient, few.chance[1]) == (1, 1.0)
 
 
-def wide(seed, n_salient, columns=300, rows=300, pictures=False):
+def wide(seed, n_salient, columns=300, rows=300, images=False):
     """Rows with more columns than a covariance is made of, and of which only a share may be looked at."""
     chance = np.random.default_rng(seed)
     shared, extra = chance.normal(size=(3, columns)), chance.normal(size=(n_salient, columns))
     x = chance.normal(size=(2 * rows, 3)) @ shared + 0.5 * chance.normal(size=(2 * rows, columns))
     x[rows:] += chance.normal(size=(rows, n_salient)) @ extra
-    x = x.reshape(-1, 3, 10, columns // 30) / 80 + 0.5 if pictures else x * np.logspace(-2, 2, columns)
+    x = x.reshape(-1, 3, 10, columns // 30) / 80 + 0.5 if images else x * np.logspace(-2, 2, columns)
     return Samples(x.astype(np.float32), groups=np.repeat([0, 1], rows))
 
 
-@pytest.mark.parametrize("pictures", [False, True])
-def test_wide_rows_are_tested_without_their_covariance(pictures, monkeypatch):
+@pytest.mark.parametrize("images", [False, True])
+def test_wide_rows_are_tested_without_their_covariance(images, monkeypatch):
     from untwine.linear import contrast
 
     exact = {}
     for few in (100, 1000):
         monkeypatch.setattr(contrast, "WIDE", few)
-        found = [un.contrast_test(wide(seed, n, pictures=pictures)) for seed, n in ((0, 0), (1, 2), (2, 4))]
+        found = [un.contrast_test(wide(seed, n, images=images)) for seed, n in ((0, 0), (1, 2), (2, 4))]
         assert [one.n_salient for one in found] == [0, 2, 4]
         exact[few] = found
     # About the same axes, so about the same contrasts as with the covariance.
@@ -204,13 +204,13 @@ def test_axes_leave_out_what_does_not_vary():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: un.contrast_test(np.ones((4, 2))), "expected Samples, but got a ndarray; make them with"),
+        (lambda: un.contrast_test(np.ones((4, 2))), "expected Samples; got a ndarray; make them with"),
         (lambda: un.contrast_test(Samples(np.ones((4, 2)))), "have no groups"),
-        (lambda: un.contrast_test(Samples(np.ones((4, 2)), groups=[0, 1, 1, 1])), "at least 2 rows of background, but got 1"),
-        (lambda: un.contrast_test(without(0), permutations=0), "permutations expected a whole number of at least 1, but got 0"),
-        (lambda: un.contrast_test(without(0), seed=-1), "seed expected a whole number of at least 0, but got -1"),
-        (lambda: un.contrast_test(without(0), level=2), "level expected a number between 0 and 1, but got 2"),
-        (lambda: un.contrast_test(without(0), level="a"), "level expected a number between 0 and 1, but got 'a'"),
+        (lambda: un.contrast_test(Samples(np.ones((4, 2)), groups=[0, 1, 1, 1])), "at least 2 rows of background; got 1"),
+        (lambda: un.contrast_test(without(0), permutations=0), "permutations must be a whole number of at least 1; got 0"),
+        (lambda: un.contrast_test(without(0), seed=-1), "seed must be a whole number of at least 0; got -1"),
+        (lambda: un.contrast_test(without(0), level=2), "level must be a number between 0 and 1; got 2"),
+        (lambda: un.contrast_test(without(0), level="a"), "level must be a number between 0 and 1; got 'a'"),
     ],
 )
 def test_wrong_use_gets_a_sentence(call, sentence):

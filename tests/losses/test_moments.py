@@ -115,7 +115,5 @@ def test_gradients_are_right_and_finite_where_points_coincide():
 
 
 def test_one_point_has_no_pairs():
-    with pytest.raises(
-        ValueError, match=r"expected at least 2 points in each set, but got 1 and 4; raise batch to at least 2."
-    ):
+    with pytest.raises(ValueError, match=r"expected at least 2 points in each set; got 1 and 4; raise batch to at least 2."):
         mmd_squared(points(1), points(4))

@@ -119,7 +119,7 @@ def test_a_batch_larger_than_the_data_stays_finite_and_one_row_is_refused():
     zeros = torch.zeros(6, 2, dtype=torch.float64)
     (grad,) = torch.autograd.grad(sum(parts(z, zeros, zeros, z, zeros, stratified(6, 5))), z)
     assert grad.isfinite().all()
-    with pytest.raises(ValueError, match=r"expected a batch of at least 2 rows, but got 1; raise batch"):
+    with pytest.raises(ValueError, match=r"expected a batch of at least 2 rows; got 1; raise batch"):
         stratified(1, 5)
 
 

@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from small import pictures, small, vectors
+from small import images, small, vectors
 from torch import nn
 from torch.nn import functional
 
 import untwine as un
 from untwine.methods import METHODS
-from untwine.methods.shared.generative_game import framed, pictured
+from untwine.methods.shared.generative_game import framed, imaged
 from untwine.training.batches import Rows
 
 ROWS = 16
@@ -201,7 +201,7 @@ def test_infogan_by_hand():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("networks", ["mlp", "dcgan", "dcgan_attention"])
 def test_no_player_moves_another_and_every_head_gets_its_gradient(name, networks):
-    data = vectors(target=ROWS, background=ROWS) if networks == "mlp" else pictures(target=ROWS, background=ROWS)
+    data = vectors(target=ROWS, background=ROWS) if networks == "mlp" else images(target=ROWS, background=ROWS)
     method, stage, batch = started(name, data, networks=networks, w_cr=1.0)
     names = {id(p): key for key, p in method.nets_.named_parameters()}
     owned = {player: {names[id(p)] for p in one.parameters()} for player, one in stage.players.items()}
@@ -229,7 +229,7 @@ def test_no_player_moves_another_and_every_head_gets_its_gradient(name, networks
 
 @pytest.mark.parametrize("name", NAMES)
 def test_noise_goes_before_every_layer_of_discriminator_and_regulariser(name):
-    method, _, batch = started(name, pictures(target=ROWS, background=ROWS), w_cr=1.0, noise=0.3)
+    method, _, batch = started(name, images(target=ROWS, background=ROWS), w_cr=1.0, noise=0.3)
     given = {"discriminator": [], "cr": []}
     for key, found in given.items():
         parts = [method.nets_[key].trunk, *method.nets_[key].heads.values()]
@@ -244,7 +244,7 @@ def test_noise_goes_before_every_layer_of_discriminator_and_regulariser(name):
 
 
 def test_after_its_move_nothing_leads_back_to_the_generator():
-    method, stage, batch = started(data=pictures(target=ROWS, background=ROWS), w_image=0.0)
+    method, stage, batch = started(data=images(target=ROWS, background=ROWS), w_image=0.0)
     terms = dict(method.step(batch(), 0))["discriminator"]
     grads = torch.autograd.grad(sum(terms.values()), stage.players["generator"].parameters(), allow_unused=True)
     assert all(grad is None for grad in grads)
@@ -307,7 +307,7 @@ def test_players_move_as_often_as_the_loops_say():
 
 
 def test_running_statistics_follow_real_rows_only():
-    method, _, batch = started(data=pictures(target=ROWS, background=ROWS), loop_g=2)
+    method, _, batch = started(data=images(target=ROWS, background=ROWS), loop_g=2)
     followed = {}
     for key, part in method.nets_["discriminator"].named_modules():
         if hasattr(part, "running_mean"):
@@ -325,7 +325,7 @@ def test_running_statistics_follow_real_rows_only():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_running_statistics_of_the_generator_follow_its_own_moves_only(name):
-    method, _, batch = started(name, pictures(target=ROWS, background=ROWS), loop_d=2, w_cr=1.0)
+    method, _, batch = started(name, images(target=ROWS, background=ROWS), loop_d=2, w_cr=1.0)
     statistics = dict(method.nets_["generator"].named_buffers())
     assert statistics
     seen = [{key: value.clone() for key, value in statistics.items()}]
@@ -340,7 +340,7 @@ def test_running_statistics_of_the_generator_follow_its_own_moves_only(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_running_statistics_of_the_regulariser_follow_its_own_move_only(name):
-    method, _, batch = started(name, pictures(target=ROWS, background=ROWS), w_cr=1.0)
+    method, _, batch = started(name, images(target=ROWS, background=ROWS), w_cr=1.0)
     statistics = dict(method.nets_["cr"].named_buffers())
     start = {key: value.clone() for key, value in statistics.items()}
     assert statistics
@@ -349,16 +349,16 @@ def test_running_statistics_of_the_regulariser_follow_its_own_move_only(name):
 
 
 def test_codes_come_without_noise_and_whatever_else_is_in_the_batch():
-    data = pictures(target=ROWS, background=ROWS)
+    data = images(target=ROWS, background=ROWS)
     method = small("double_infogan").fit(data)
     alone = np.concatenate([method.transform(data.x[i : i + 1]) for i in range(4)])
     np.testing.assert_allclose(method.transform(data.x)[:4], alone, atol=1e-6)
     np.testing.assert_array_equal(method.transform(data.x), method.transform(data.x))
 
 
-def test_pictures_go_to_the_networks_from_minus_one_to_one_and_come_back():
+def test_images_go_to_the_networks_from_minus_one_to_one_and_come_back():
     x = torch.rand(2, 1, 3, 3)
-    torch.testing.assert_close(pictured(framed(x)), x)
+    torch.testing.assert_close(imaged(framed(x)), x)
     assert framed(torch.tensor([[[[0.0, 1.0]]]])).tolist() == [[[[-1.0, 1.0]]]]
     assert torch.equal(framed(x[0, 0]), x[0, 0])
 
@@ -367,10 +367,10 @@ def test_pictures_go_to_the_networks_from_minus_one_to_one_and_come_back():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"posterior": "cauchy"}, "posterior expected one of laplace, gaussian, but got 'cauchy'"),
-        ({"loop_d": 0}, "loop_d expected a whole number of at least 1, but got 0"),
-        ({"loop_g": -1}, "loop_g expected a whole number of at least 1, but got -1"),
-        ({"w_adv": 0.0}, "w_adv expected a number above 0"),
+        ({"posterior": "cauchy"}, "posterior must be one of laplace, gaussian; got 'cauchy'"),
+        ({"loop_d": 0}, "loop_d must be a whole number of at least 1; got 0"),
+        ({"loop_g": -1}, "loop_g must be a whole number of at least 1; got -1"),
+        ({"w_adv": 0.0}, "w_adv must be a number above 0"),
         (
             {"w_cr": 1.0, "n_salient": 1, "n_latent": 1},
             "w_cr expected at least 2 codes in (salient|z), .* but got 1; set w_cr=0",
@@ -384,11 +384,11 @@ def test_options_that_mean_nothing_get_their_sentence(name, options, sentence):
 
 def test_unknown_priors_groups_without_weight_and_own_networks_get_their_sentence():
     for group in ("w_target", "w_background"):
-        with pytest.raises(ValueError, match=f"{group} expected a number above 0, but got 0.0"):
+        with pytest.raises(ValueError, match=f"{group} must be a number above 0; got 0.0"):
             METHODS["double_infogan"](**{group: 0.0}).fit(vectors())
-    with pytest.raises(ValueError, match="prior_salient expected one of normal, uniform, but got 'student'"):
+    with pytest.raises(ValueError, match="prior_salient must be one of normal, uniform; got 'student'"):
         METHODS["double_infogan"](prior_salient="student").fit(vectors())
-    with pytest.raises(ValueError, match="InfoGAN expected no networks of your own, but got encoder"):
+    with pytest.raises(ValueError, match="InfoGAN expected no networks of your own; got encoder"):
         METHODS["infogan"]().fit(vectors(), networks={"encoder": nn.Linear(6, 4)})
 
 
@@ -419,7 +419,7 @@ def hostile(seed):
 
 
 def bars(seed):
-    """Stripes that both groups have, at another place in each picture, and in the target a square at another one."""
+    """Stripes that both groups have, at another place in each image, and in the target a square at another one."""
     x, groups = np.zeros((600, 1, 16, 16), np.float32), np.repeat([1, 0], 300)
     places = np.random.default_rng(seed).integers(0, 13, (600, 3))
     for row, group, (stripe, across, down) in zip(x, groups, places, strict=True):

@@ -82,4 +82,4 @@ def test_the_demo_takes_digits_never_seen_apart_from_their_pose(tmp_path):
     assert read["content_read.class"] <= read["content_chance.x"] + 0.05
     assert read["transfer.x"] <= 0.5 * read["transfer_unmoved.x"]
     assert json.loads((tmp_path / "demo" / "method.json").read_text())["seconds"]["fit"] <= 400
-    assert "Pictures of digits never seen" in done.stdout
+    assert "Images of digits never seen" in done.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small import pictures, vectors
+from small import images, vectors
 
 import untwine as un
 from untwine import Samples
@@ -196,7 +196,7 @@ def test_decode_after_encode_is_the_orthogonal_projection(kind):
     np.testing.assert_allclose(method.reconstruct(data.x), centred @ span @ span.T + data.background.x.mean(0), atol=1e-4)
     assert np.abs(planes.components.numpy() @ planes.common.numpy().T).max() < 1e-9
     np.testing.assert_allclose(method.inverse_transform(method.transform(data.x)), method.reconstruct(data.x), atol=1e-6)
-    with pytest.raises(ValueError, match=r"expected codes of shape \(n, 7\), but got \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"expected codes of shape \(n, 7\); got \(3, 5\)"):
         method.inverse_transform(np.zeros((3, 5)))
 
 
@@ -220,7 +220,7 @@ def test_what_the_chosen_weight_was_is_kept(kind, tmp_path):
 
 
 def test_a_gamma_without_solution_is_refused():
-    with pytest.raises(ValueError, match=r"gamma expected a weight .*, below 1\.2 here, but got 1\.3; lower it"):
+    with pytest.raises(ValueError, match=r"gamma must be a weight .*, below 1\.2 here; got 1\.3; lower it"):
         un.ProbabilisticContrastivePCA(gamma=1.3).fit(vectors())
     assert un.ProbabilisticContrastivePCA().fit(vectors(target=60, background=2)).gamma_ < 30
 
@@ -228,7 +228,7 @@ def test_a_gamma_without_solution_is_refused():
 def test_networks_of_your_own_are_refused():
     import torch
 
-    with pytest.raises(ValueError, match=r"ContrastivePCA expected no networks of your own, but got encoder; it has none\."):
+    with pytest.raises(ValueError, match=r"ContrastivePCA expected no networks of your own; got encoder; it has none\."):
         un.ContrastivePCA().fit(vectors(), networks={"encoder": torch.nn.Linear(6, 2)})
 
 
@@ -247,7 +247,7 @@ BARE = {
     "a constant background": lambda: Samples.contrast(target=vectors().target.x, background=np.full((5, 6), 2.0)),
     "a constant target": lambda: Samples.contrast(target=np.full((5, 6), 2.0), background=vectors().background.x),
     "one column": lambda: Samples(vectors().x[:, :1], groups=vectors().groups),
-    "more columns than rows": lambda: pictures(target=10, background=8),
+    "more columns than rows": lambda: images(target=10, background=8),
 }
 
 
@@ -258,7 +258,7 @@ def test_data_with_little_in_it_gives_finite_codes(kind, bare):
     method = kind().fit(data)
     assert np.isfinite(method.transform(data.x)).all()
     assert np.isfinite(method.sample(4)).all()
-    # A projection never takes a row farther from the background's mean, which is what pictures are cut from.
+    # A projection never takes a row farther from the background's mean, which is what images are cut from.
     mean = data.background.x.mean(0) / (255 if data.is_image else 1)
     x = data.x / 255 if data.is_image else data.x
     assert np.square(method.reconstruct(data.x) - mean).sum() <= np.square(x - mean).sum() * (1 + 1e-4) + 1e-6
@@ -288,7 +288,7 @@ def test_few_wide_rows_give_what_the_covariance_of_all_columns_gives():
         np.testing.assert_allclose(getattr(rows, name), getattr(columns, name), rtol=1e-12)
 
 
-def test_pictures_of_two_thousand_columns_take_seconds():
+def test_images_of_two_thousand_columns_take_seconds():
     chance = np.random.default_rng(0)
     salient = np.zeros((28, 28))
     salient[8:20, 8:20] = 1

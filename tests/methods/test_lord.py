@@ -159,11 +159,11 @@ def test_content_moves_between_classes_never_seen():
 
 def test_bad_variants_and_own_networks_get_their_sentence():
     data = bilinear(4, 5)
-    with pytest.raises(ValueError, match="inference expected one of latent, semi, amortised, but got 'lazy'"):
+    with pytest.raises(ValueError, match="inference must be one of latent, semi, amortised; got 'lazy'"):
         un.LORD(inference="lazy").fit(data)
-    with pytest.raises(ValueError, match="regularisation expected one of noise, kl, none, but got 'dropout'"):
+    with pytest.raises(ValueError, match="regularisation must be one of noise, kl, none; got 'dropout'"):
         un.LORD(regularisation="dropout").fit(data)
-    with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder, but got decoder"):
+    with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder; got decoder"):
         un.LORD(**TINY).fit(data, networks={"decoder": torch.nn.Linear(2, 2)})
 
 
@@ -206,7 +206,7 @@ def test_classes_of_training_have_codes_and_others_have_none():
     for wrong in ([4], [-1], [0.5], 1):
         with pytest.raises(ValueError, match=r"class_codes expected classes of training as whole numbers \(n,\) below 4"):
             method.class_codes(wrong)
-    with pytest.raises(ValueError, match="class_codes expected a method with a code for every class, but lord has none"):
+    with pytest.raises(ValueError, match="class_codes must be a method with a code for every class, but lord has none"):
         un.LORD(**{**TINY, "inference": "amortised"}).fit(data).class_codes([0])
     with pytest.raises(NotFittedError):
         un.LORD().class_codes([0])

@@ -1,8 +1,8 @@
-"""Rb-VAE and sRb-VAE: every term of a step by hand, on vectors and on pictures, and discriminators that miss an input."""
+"""Rb-VAE and sRb-VAE: every term of a step by hand, on vectors and on images, and discriminators that miss an input."""
 
 import pytest
 import torch
-from small import pictures, small, vectors
+from small import images, small, vectors
 from torch.distributions import Laplace, Normal, kl_divergence
 from torch.nn import functional
 
@@ -11,13 +11,13 @@ from untwine.networks.autoencoder import HASTE
 from untwine.training.batches import Rows, units
 
 N = 16
-CASES = ("vectors", "pictures")
+CASES = ("vectors", "images")
 AUTOENCODER = ("encoder", "decoder")
 
 
 def started(name, kind, **changes):
     """A method as it begins, its step, and a batch that can be made again with the same chance."""
-    data = (vectors if kind == "vectors" else pictures)(target=N, background=N)
+    data = (vectors if kind == "vectors" else images)(target=N, background=N)
     method = small(name, batch=N, precision="float64", **changes)
     method._prepare(data, {})
     x = torch.from_numpy(data.x)
@@ -42,7 +42,7 @@ def posterior(method, x):
 
 
 def said(method, z, e):
-    """p(x|z, e): learned variances for vectors, a Laplace distribution for pictures."""
+    """p(x|z, e): learned variances for vectors, a Laplace distribution for images."""
     vae = method.nets_["vae"]
     output = vae.decoder(torch.cat([z, e], 1))
     if output.ndim == 4:
@@ -164,8 +164,8 @@ def test_a_dropped_input_says_nothing_and_the_others_do(missing, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["rb_vae", "symmetric_rb_vae"])
-def test_auto_is_laplace_for_pictures_and_a_learned_variance_for_vectors(name):
-    for kind, same, other in (("pictures", "laplace", "gaussian"), ("vectors", "gaussian_learned", "gaussian")):
+def test_auto_is_laplace_for_images_and_a_learned_variance_for_vectors(name):
+    for kind, same, other in (("images", "laplace", "gaussian"), ("vectors", "gaussian_learned", "gaussian")):
         found = {}
         for likelihood in ("auto", same, other):
             _, step, batch = started(name, kind, likelihood=likelihood)
@@ -175,11 +175,11 @@ def test_auto_is_laplace_for_pictures_and_a_learned_variance_for_vectors(name):
         assert not torch.isclose(found["auto"], found[other])
 
 
-def test_a_picture_costs_the_laplace_distribution_of_its_error():
-    method, _, batch = started("rb_vae", "pictures", scale=0.25)
+def test_a_image_costs_the_laplace_distribution_of_its_error():
+    method, _, batch = started("rb_vae", "images", scale=0.25)
     codes = torch.zeros(2 * N, 4, dtype=torch.float64), torch.zeros(2 * N, 3, dtype=torch.float64)
     x, mean = batch().x, method.nets_["vae"].mean(*codes)
     found = method.nets_["vae"].reconstruction(x, *codes)
     by_hand = ((x - mean).abs() / 0.25 + torch.log(torch.tensor(0.5))).flatten(1).sum(1).mean()
     torch.testing.assert_close(found, by_hand)
-    assert units(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of pictures in [0, 1]
+    assert units(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of images in [0, 1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small import pictures, small, vectors
+from small import images, small, vectors
 from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
@@ -112,7 +112,7 @@ def test_the_networks_of_the_paper_fit_every_size(size):
     assert not torch.equal(out[0], out[1])
 
 
-def test_the_papers_networks_train_it_on_pictures():
-    data = pictures(shape=(3, 16, 16))
+def test_the_papers_networks_train_it_on_images():
+    data = images(shape=(3, 16, 16))
     method = small("symmetric_rb_vae", networks="karras", epochs=2).fit(data)
     assert np.isfinite(method.transform(data.x)).all()

@@ -178,11 +178,11 @@ def test_at_the_papers_size_the_critic_is_the_papers():
 
 
 def test_a_game_without_classes_and_networks_of_ones_own_are_refused():
-    with pytest.raises(ValueError, match="w_class expected a number above 0"):
+    with pytest.raises(ValueError, match="w_class must be a number above 0"):
         un.StarGAN(w_class=0.0).fit(rows())
-    with pytest.raises(ValueError, match="expected no networks of your own, but got encoder"):
+    with pytest.raises(ValueError, match="expected no networks of your own; got encoder"):
         un.StarGAN().fit(rows(), networks={"encoder": torch.nn.Linear(5, 2)})
-    with pytest.raises(ValueError, match="networks='residual' expected pictures"):
+    with pytest.raises(ValueError, match="networks='residual' must be images"):
         un.StarGAN(networks="residual").fit(rows())
     with pytest.raises(ValueError, match="expected it to be fitted first"):
         _ = un.StarGAN().blocks

@@ -1,4 +1,4 @@
-"""Styles that are known are found inside each domain, and pictures are translated to a domain's styles or to a given one."""
+"""Styles that are known are found inside each domain, and images are translated to a domain's styles or to a given one."""
 
 import numpy as np
 import pytest
@@ -69,21 +69,19 @@ def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
     data, _ = drawings(4)
     with pytest.raises(ValueError, match="expected the domain of every row as its label"):
         cluster_styles(Samples(data.x))
-    with pytest.raises(
-        ValueError, match="clusters expected a whole number from 1 to the 1 different pictures of 'edges', but got 2"
-    ):
+    with pytest.raises(ValueError, match="clusters must be a whole number from 1 to the 1 different images of 'edges'; got 2"):
         cluster_styles(data, 2, features="pixels")
     with pytest.raises(ValueError, match="the weights of vgg16 were expected as"):
         cluster_styles(data, 1)
-    with pytest.raises(ValueError, match="features expected one of vgg16, squeezenet, pixels, but got 'colour'"):
+    with pytest.raises(ValueError, match="features must be one of vgg16, squeezenet, pixels; got 'colour'"):
         cluster_styles(data, 1, features="colour")
-    with pytest.raises(ValueError, match=r"styles expected pictures \(n, C, H, W\)"):
+    with pytest.raises(ValueError, match=r"styles must be images \(n, C, H, W\)"):
         style_features(np.zeros((3, 4)))
-    with pytest.raises(ValueError, match=r"expected one of the data's \(edges, shoes\), but got 'boots'"):
+    with pytest.raises(ValueError, match=r"expected one of the data's \(edges, shoes\); got 'boots'"):
         domain_rows(data, "boots")
 
 
-def test_a_row_of_the_picture_has_the_pictures_of_one_class():
+def test_a_row_of_the_image_has_the_images_of_one_class():
     data, truth = drawings()
     figure = plots.class_samples(data.x, truth, ("edges", "red", "green", "blue"), each=5)
     (axes,) = figure.axes
@@ -92,7 +90,7 @@ def test_a_row_of_the_picture_has_the_pictures_of_one_class():
     middles = [tuple(np.asarray(image.get_array()).reshape(-1, 3).min(0)) for image in axes.images[5:10]]
     assert len(set(middles)) == 1  # all are red
     assert len(plots.class_samples(data.x, truth, most=2).axes[0].texts) == 2
-    with pytest.raises(ValueError, match="expected a label for every picture"):
+    with pytest.raises(ValueError, match="expected a label for every image"):
         plots.class_samples(data.x, truth[:3])
 
 
@@ -114,10 +112,8 @@ def inside(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("inside")
 def test_from_domains_to_styles_to_translations(capsys):
-    assert (
-        command("styles", "drawings.npz", "--clusters", 3, "--features", "pixels", "--out", "s.npz", "--picture", "s.png") == 0
-    )
-    assert "pictures in 6 styles: s.npz" in capsys.readouterr().out
+    assert command("styles", "drawings.npz", "--clusters", 3, "--features", "pixels", "--out", "s.npz", "--image", "s.png") == 0
+    assert "images in 6 styles: s.npz" in capsys.readouterr().out
     options = ("--set", "epochs=2", "--set", "epochs_encoders=1", "--set", "width=8", "--quiet")
     assert command("fit", "lord", "--data", "s.npz", *options, "--out", "run") == 0
     assert command("translate", "run", "--to", "shoes", "--n", 3, "--rows", 2, "--out", "t.npz") == 0
@@ -142,4 +138,4 @@ def test_from_domains_to_styles_to_translations(capsys):
     assert command("translate", "run", "--out", "x.png") == 2
     assert "expected either --to or --style" in capsys.readouterr().err
     assert command("translate", "run", "--to", "boots", "--out", "x.png") == 2
-    assert "expected one of the data's (edges, shoes), but got 'boots'" in capsys.readouterr().err
+    assert "expected one of the data's (edges, shoes); got 'boots'" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small import pictures, small, vectors
+from small import images, small, vectors
 from torch import nn
 
 import untwine as un
@@ -67,18 +67,18 @@ def test_third_moments_of_skewed_factors_shrink():
 
 
 def test_an_unknown_variant_is_refused():
-    with pytest.raises(ValueError, match=r"variant expected 'i' \(.*\) or 'ii' \(of the codes\), but got 'iii'; choose one."):
+    with pytest.raises(ValueError, match=r"variant expected 'i' \(.*\) or 'ii' \(of the codes\); got 'iii'; choose one."):
         small("dip_vae", variant="iii").fit(vectors())
 
 
 @pytest.mark.parametrize("field", ["layers_discriminator", "width_discriminator"])
 def test_a_discriminator_of_nothing_is_refused(field):
-    with pytest.raises(ValueError, match=f"{field} expected a whole number of at least 1, but got 0"):
+    with pytest.raises(ValueError, match=f"{field} must be a whole number of at least 1; got 0"):
         small("factor_vae", **{field: 0}).fit(vectors())
 
 
 def test_a_discriminator_that_sees_nothing_is_refused():
-    with pytest.raises(ValueError, match=r"dropped expected a probability below 1, but got 1.0; the paper has 0.25."):
+    with pytest.raises(ValueError, match=r"dropped must be a probability below 1; got 1.0; the paper has 0.25."):
         small("symmetric_vae", dropped=1.0).fit(vectors())
 
 
@@ -158,7 +158,7 @@ def test_the_penalties_of_dip_vae_begin_stronger_and_end_as_given(done, factor):
 
 
 def test_the_start_of_dip_vae_is_at_least_one():
-    with pytest.raises(ValueError, match=r"^start expected a number of at least 1 .*, but got 0\.5\.$"):
+    with pytest.raises(ValueError, match=r"^start must be a number of at least 1 .*; got 0\.5\.$"):
         un.DIPVAE(start=0.5).fit(skewed())
 
 
@@ -196,7 +196,7 @@ def test_beta_tcvae_knows_how_many_rows_there_are():
 
 
 def test_beta_tcvae_needs_company():
-    with pytest.raises(ValueError, match="expected a batch of at least 2 rows, but got 1; raise batch"):
+    with pytest.raises(ValueError, match="expected a batch of at least 2 rows; got 1; raise batch"):
         small("beta_tcvae", batch=1).fit(vectors())
 
 
@@ -228,7 +228,7 @@ def test_settings_of_papers_build_and_train(name):
         assert codes.shape == (2, setting["n_latent"])
         assert nets["vae"].mean(codes).shape == (2, *shape)
         smaller = METHODS[name].paper(data, **{k: v for k, v in SMALL_NETS.items() if hasattr(method, k)})
-    rows = pictures()
+    rows = images()
     assert np.isfinite(smaller.fit(Samples(rows.x[:24])).transform(rows.x)).all()
 
 

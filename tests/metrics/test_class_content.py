@@ -54,7 +54,7 @@ def test_the_truth_of_a_moved_content_has_the_class_of_one_and_the_content_of_th
         transfer_pairs([0, 0, 1, 1], [0, 1, 2, 3])
 
 
-def test_errors_are_those_of_pictures_on_0_to_1():
+def test_errors_are_those_of_images_on_0_to_1():
     black, white = np.zeros((2, 1, 8, 8), np.uint8), np.full((2, 1, 8, 8), 255, np.uint8)
     assert transfer_errors(black, white).tolist() == [1, 1]
     assert transfer_errors(white, np.full((2, 1, 8, 8), 0.75)).tolist() == [0.25, 0.25]
@@ -92,7 +92,7 @@ def test_a_perfect_method_reads_its_own_and_nothing_else_and_moves_contents_with
     # Without contents there is no truth of a moved one, but the class can be read.
     alone = Samples(x, labels=labels, factors=np.c_[labels])
     for metric in ("transfer", "transfer_lpips"):
-        with pytest.raises(ValueError, match=f"'{metric}' expected labels, and factors that vary within a class"):
+        with pytest.raises(ValueError, match=f"'{metric}' must be labels, and factors that vary within a class"):
             evaluate(Perfect(), alone, [metric])
     scores = evaluate(Perfect(), alone, ["reading"])
     assert list(scores) == ["class_chance.x", "class_read.class", "class_read.content"]
@@ -130,7 +130,7 @@ def test_where_landmarks_are_known_the_content_is_that_of_the_nearest_face_of_an
 @pytest.mark.parametrize(
     ("labels", "points", "sentence"),
     [
-        ([0, 0, 1], np.zeros((3, 4)), r"expected known points \(n, k, 2\) for the 3 labels, but got shape \(3, 4\)"),
+        ([0, 0, 1], np.zeros((3, 4)), r"expected known points \(n, k, 2\) for the 3 labels; got shape \(3, 4\)"),
         ([0, 0, 1], np.full((3, 1, 2), np.nan), "or unknown ones; leave rows without landmarks out"),
         ([0, 0, 0], np.zeros((3, 1, 2)), "expected two classes, one of them with two rows"),
         ([0, 1, 2], np.zeros((3, 1, 2)), "expected two classes, one of them with two rows"),

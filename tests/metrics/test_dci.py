@@ -158,7 +158,5 @@ def test_the_same_seed_gives_the_same_and_a_constant_factor_is_left_out():
 @pytest.mark.parametrize("rows", [1, 2])
 def test_rows_of_which_no_third_can_be_held_out_get_a_sentence(rows):
     codes, factors = discrete(300)
-    with pytest.raises(
-        ValueError, match=f"dci expected at least 3 rows, of which a third is held out, but got {rows}; pass more"
-    ):
+    with pytest.raises(ValueError, match=f"dci expected at least 3 rows, of which a third is held out; got {rows}; pass more"):
         dci(codes[:rows], factors[:rows])

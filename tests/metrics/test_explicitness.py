@@ -51,5 +51,5 @@ def test_continuous_factors_are_cut_and_constant_ones_left_out():
     half = np.repeat([0, 1], [500, 100])
     with pytest.raises(ValueError, match="test rows of two values"):
         explicitness(codes, half, split=(np.arange(100, 600), np.arange(100)))
-    with pytest.raises(ValueError, match="explicitness expected at least 3 rows, of which a third is held out, but got 1"):
+    with pytest.raises(ValueError, match="explicitness expected at least 3 rows, of which a third is held out; got 1"):
         explicitness(codes[:1], factors[:1])

@@ -89,7 +89,7 @@ def test_a_factor_that_never_varies_is_left_out():
     assert modularity(codes, more).modularity == modularity(codes, factors).modularity
     with pytest.raises(ValueError, match="at least 1 factor with two values"):
         mig(codes, np.ones((1500, 2), dtype=int))
-    with pytest.raises(ValueError, match="at least 2 factors with two values or more, but got 1 among 2"):
+    with pytest.raises(ValueError, match="at least 2 factors with two values or more; got 1 among 2"):
         modularity(codes, np.column_stack([factors[:, 0], np.ones(1500, dtype=int)]))
     with pytest.raises(ValueError, match="bins expected at least 2"):
         mig(codes, factors, bins=1)

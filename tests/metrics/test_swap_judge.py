@@ -12,7 +12,7 @@ def brief(monkeypatch):
     monkeypatch.setattr("untwine.metrics.judge.STEPS", 100)
 
 
-def pictures(n=240, seed=0, side=8):
+def images(n=240, seed=0, side=8):
     """A bright quarter tells the class, the brightness of the rest is the factor."""
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % 4
@@ -25,7 +25,7 @@ def pictures(n=240, seed=0, side=8):
 
 
 def test_a_right_swap_gets_all_and_no_swap_nothing():
-    x, labels, _ = pictures()
+    x, labels, _ = images()
     donors = other_class(labels)
     assert (labels[donors] != labels).all()
     right = swap_accuracy(x, labels, x[donors], labels[donors])
@@ -40,7 +40,7 @@ def test_a_right_swap_gets_all_and_no_swap_nothing():
 
 
 def test_preservation_is_about_the_common_donor():
-    x, _, grey = pictures()
+    x, _, grey = images()
     order = np.random.default_rng(1).permutation(240)
     kept = swap_preservation(x, grey, x[::-1].copy(), grey[::-1])
     assert kept.value > 0.9
@@ -54,8 +54,8 @@ def test_preservation_is_about_the_common_donor():
     assert swap_preservation(x, unknown, x, unknown).value > 0.9
 
 
-def test_bytes_are_pictures_on_the_unit_interval_and_vectors_work_too():
-    x, labels, _ = pictures()
+def test_bytes_are_images_on_the_unit_interval_and_vectors_work_too():
+    x, labels, _ = images()
     donors = other_class(labels)
     bytes_ = np.rint(255 * x).astype(np.uint8)
     assert swap_accuracy(bytes_, labels, x[donors], labels[donors]).value == 1.0
@@ -67,7 +67,7 @@ def test_bytes_are_pictures_on_the_unit_interval_and_vectors_work_too():
 
 
 def test_the_ceiling_is_that_of_rows_held_out():
-    x, labels, _ = pictures()
+    x, labels, _ = images()
     rng = np.random.default_rng(0)
     noise = rng.uniform(size=x.shape).astype(np.float32)
     found = swap_accuracy(x, labels, x, labels, held_x=noise, held_labels=labels)
@@ -79,7 +79,7 @@ def test_the_ceiling_is_that_of_rows_held_out():
 
 
 def test_the_same_seed_gives_the_same_and_no_random_number_is_taken_from_the_caller():
-    x, labels, _ = pictures(80)
+    x, labels, _ = images(80)
     torch.manual_seed(3)
     expected = torch.rand(3)
     torch.manual_seed(3)
@@ -99,7 +99,7 @@ def test_donors_are_drawn_among_all_other_classes():
 
 
 def test_what_cannot_be_judged_is_refused():
-    x, labels, grey = pictures(40)
+    x, labels, grey = images(40)
     with pytest.raises(ValueError, match="at least 2 classes"):
         swap_accuracy(x, np.zeros(40, dtype=int), x, labels)
     with pytest.raises(ValueError, match="one label for each row"):
@@ -108,7 +108,7 @@ def test_what_cannot_be_judged_is_refused():
         swap_accuracy(x, labels, x[:, :, :6], labels)
     with pytest.raises(ValueError, match="at least 10 rows"):
         swap_accuracy(x[:8], labels[:8], x, labels)
-    with pytest.raises(ValueError, match="swapped_x expected finite"):
+    with pytest.raises(ValueError, match="swapped_x must be finite"):
         swap_accuracy(x, labels, x * np.nan, labels)
     with pytest.raises(ValueError, match="at least 2 classes"):
         other_class(np.zeros(5, dtype=int))

@@ -42,5 +42,5 @@ def test_a_scale_is_told_for_all_factors_or_one_by_one(continuous, expected):
 )
 @pytest.mark.parametrize("metric", ["sap", "mig", "modularity", "dci", "explicitness", "z_diff", "information_matrix"])
 def test_another_word_on_scales_gets_its_sentence(metric, continuous, kind, came):
-    with pytest.raises(kind, match=f"True or False for each of the 3 factors, but got .*{came}"):
+    with pytest.raises(kind, match=f"True or False for each of the 3 factors; got .*{came}"):
         getattr(metrics, metric)(FACTORS, FACTORS, continuous=continuous)

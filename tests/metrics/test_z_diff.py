@@ -253,9 +253,7 @@ def test_constant_factors_and_lone_values_are_never_fixed(score):
 @pytest.mark.parametrize("score", [z_diff, factor_vae_score])
 def test_rows_that_share_no_values_get_a_sentence(score):
     codes = np.random.default_rng(0).normal(size=(15, 2))
-    with pytest.raises(
-        ValueError, match=f"{score.__name__} expected .* two rows share a value, but got 0 among 2; pass more rows"
-    ):
+    with pytest.raises(ValueError, match=f"{score.__name__} expected .* two rows share a value; got 0 among 2; pass more rows"):
         score(codes, codes, **FEW)
     with pytest.raises(ValueError, match="but got 1 among 3"):
         score(codes, np.column_stack([codes, np.arange(15) % 2]), **FEW)

@@ -1,4 +1,4 @@
-"""AdaIN by hand, the paper's sizes at its width, and every size of picture."""
+"""AdaIN by hand, the paper's sizes at its width, and every size of image."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ def test_adain_gives_each_channel_the_mean_and_deviation_that_the_class_says():
     scale, shift = (e @ norm.modulation.linear.weight.T + norm.modulation.linear.bias).chunk(2, 1)
     torch.testing.assert_close(out.mean((2, 3)), shift)
     torch.testing.assert_close(out.std((2, 3), correction=0), (1 + scale).abs(), atol=1e-5, rtol=1e-5)
-    # What a picture has of brightness and contrast does not come through: the class alone decides them.
+    # What an image has of brightness and contrast does not come through: the class alone decides them.
     torch.testing.assert_close(norm(10 * x - 3, e), out, atol=1e-5, rtol=1e-5)
 
 
@@ -70,9 +70,9 @@ def test_other_networks_draw_from_both_codes_too(networks):
 def test_vectors_have_a_network_without_pixels():
     made = generator(Asks(), (6,), {})
     assert made(10 * torch.randn(64, 5), 10 * torch.randn(64, 4)).max() > 1  # no sigmoid
-    with pytest.raises(ValueError, match="networks='adain' expected pictures"):
+    with pytest.raises(ValueError, match="networks='adain' must be images"):
         generator(Asks("adain"), (6,), {})
-    with pytest.raises(ValueError, match="expected pictures"):
+    with pytest.raises(ValueError, match="expected images"):
         encoder("class", 5, Asks("conv"), (6,), {})
 
 
@@ -88,5 +88,5 @@ def test_own_modules_are_tried_and_refused_in_a_sentence():
         generator(Asks(), (7,), {"generator": Mine()})
     with pytest.raises(ValueError, match=r"the class_encoder expected to map \(2, 6\) to \(2, 5\), but gives \(2, 3\)"):
         encoder("class", 5, Asks(), (6,), {"class_encoder": nn.Linear(6, 3)})
-    with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder, but got encoder"):
+    with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder; got encoder"):
         refuse_unknown({"encoder": nn.Linear(1, 1)})

@@ -80,17 +80,17 @@ def test_bernoulli_takes_logits_and_means_are_probabilities():
     torch.testing.assert_close(net.mean(*codes), torch.sigmoid(net.output(*codes)))
 
 
-def test_auto_is_learned_for_vectors_and_fixed_for_pictures():
+def test_auto_is_learned_for_vectors_and_fixed_for_images():
     assert made((5,)).kind == "gaussian_learned"
     assert made((1, 8, 8)).kind == "gaussian"
     assert not [name for name, _ in made((1, 8, 8)).named_parameters() if not name.startswith(("encoder", "decoder"))]
 
 
-def test_vectors_are_decoded_without_a_bound_and_pictures_within_zero_and_one():
+def test_vectors_are_decoded_without_a_bound_and_images_within_zero_and_one():
     codes = [1e3 * part for part in drawn()]
     assert made((5,)).mean(*codes).abs().max() > 2
-    picture = made((1, 8, 8)).mean(*codes)
-    assert 0 <= picture.min() <= picture.max() <= 1
+    image = made((1, 8, 8)).mean(*codes)
+    assert 0 <= image.min() <= image.max() <= 1
 
 
 def test_codes_are_the_encoders_output_block_by_block_with_bounded_log_variances():
@@ -112,12 +112,12 @@ def test_own_modules_take_their_place():
     assert net.decoder is own["decoder"]
     with pytest.raises(ValueError, match="the decoder expected to map"):
         made(own={"decoder": nn.Linear(5, 4)})
-    with pytest.raises(ValueError, match="expected modules named encoder and decoder, but got head"):
+    with pytest.raises(ValueError, match="expected modules named encoder and decoder; got head"):
         made(own={"head": nn.Linear(5, 4)})
 
 
 def test_what_cannot_be_said_of_x_is_refused():
-    with pytest.raises(ValueError, match=r"likelihood expected one of auto, gaussian_learned, .*, but got 'poisson'"):
+    with pytest.raises(ValueError, match=r"likelihood must be one of auto, gaussian_learned, .*; got 'poisson'"):
         made(likelihood="poisson")
-    with pytest.raises(ValueError, match="'bernoulli' expected pictures"):
+    with pytest.raises(ValueError, match="'bernoulli' must be images"):
         made(likelihood="bernoulli")

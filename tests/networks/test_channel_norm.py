@@ -41,7 +41,7 @@ def test_channel_norm_takes_each_pixel_by_itself():
 
 
 def test_one_channel_would_be_normalised_away():
-    with pytest.raises(ValueError, match=r"expected at least 2 channels, but got 1; raise width."):
+    with pytest.raises(ValueError, match=r"expected at least 2 channels; got 1; raise width."):
         ChannelNorm(1)
 
 
@@ -70,7 +70,7 @@ def test_the_plan_halves_as_early_as_it_can_and_ends_at_four():
             for before, after in pairwise(sizes):
                 assert after in (before, tuple(-(-side // 2) for side in before))
     assert widths(plan(7, 64, 64), 8) == [8, 16, 16, 32, 32, 64, 64]
-    with pytest.raises(ValueError, match=r"5 convolutions expected a picture that .* but got 136 x 8; use smaller pictures"):
+    with pytest.raises(ValueError, match=r"5 convolutions must be an image that .* but got 136 x 8; use smaller images"):
         plan(5, 136, 8)
 
 
@@ -93,9 +93,9 @@ def test_every_pixel_reaches_the_codes_and_every_code_every_pixel(shape, layers)
     (seen,) = torch.autograd.grad(encoder(x).square().sum(), x)
     assert (seen != 0).all()
     z = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
-    picture = decoder(z)
-    assert (decoder(z + 0.1) != picture).all()
-    (used,) = torch.autograd.grad(picture.square().sum(), z)
+    image = decoder(z)
+    assert (decoder(z + 0.1) != image).all()
+    (used,) = torch.autograd.grad(image.square().sum(), z)
     assert (used != 0).all()
 
 
@@ -104,15 +104,15 @@ def test_memory_layout_does_not_change_the_result():
     x = torch.rand(3, 3, 13, 10)
     encoder, decoder = LayeredEncoder(x.shape[1:], 4, 4, 6), LayeredDecoder(4, x.shape[1:], 4, 6)
     z = encoder(x)
-    picture = decoder(z)
+    image = decoder(z)
     for net in (encoder, decoder):
         net.to(memory_format=torch.channels_last)
     torch.testing.assert_close(encoder(x.contiguous(memory_format=torch.channels_last)), z)
-    torch.testing.assert_close(decoder(z), picture)
+    torch.testing.assert_close(decoder(z), image)
 
 
 @pytest.mark.parametrize("name", ["layers6", "layers8"])
-def test_they_learn_to_rebuild_pictures(name):
+def test_they_learn_to_rebuild_images(name):
     chance = torch.Generator().manual_seed(0)
     places = torch.randint(0, 8, (64, 2), generator=chance)
     x = torch.zeros(64, 1, 12, 12)

@@ -85,10 +85,10 @@ def test_every_size_comes_back_and_every_pixel_and_code_counts(name, shape):
     torch.manual_seed(0)
     nets = critic(name, shape).double(), Generator(NETWORKS[name], 5, shape, 4).double()
     z = torch.randn(9, 5, dtype=torch.float64)
-    picture = nets[1](z[:, :3], z[:, 3:])
-    assert picture.shape == (9, *shape)
-    assert picture.abs().max() <= 1
-    assert (nets[1](z + 1) != picture).any(0).all()  # in some row: ReLU may be silent in others
+    image = nets[1](z[:, :3], z[:, 3:])
+    assert image.shape == (9, *shape)
+    assert image.abs().max() <= 1
+    assert (nets[1](z + 1) != image).any(0).all()  # in some row: ReLU may be silent in others
     x = torch.rand(3, *shape, dtype=torch.float64, requires_grad=True)
     said = nets[0](x)
     assert {head: tuple(out.shape) for head, out in said.items()} == {"real": (3,), "z": (3, 3), "s": (3, 2)}
@@ -170,7 +170,7 @@ def test_weights_begin_as_in_dcgan():
     assert net.steps[1][0].bias is None  # batch norm would take it away
 
 
-def test_auto_is_dcgan_for_pictures_and_fully_connected_for_vectors():
+def test_auto_is_dcgan_for_images_and_fully_connected_for_vectors():
     assert chosen("auto", (3, 8, 8)) is NETWORKS["dcgan"]
     assert chosen("auto", (5,)) is NETWORKS["mlp"]
     assert chosen("conv", (3, 8, 8)) is NETWORKS["conv"]

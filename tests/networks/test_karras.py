@@ -39,7 +39,7 @@ def pooled(x):
 
 
 def encoded(net, x, normed):
-    x = 2 * x - 1  # pictures in [0, 1] are seen in [-1, 1]
+    x = 2 * x - 1  # images in [0, 1] are seen in [-1, 1]
     for number, layer in enumerate(one for one in net.convolutions if isinstance(one, torch.nn.Conv2d)):
         x = pooled(x) if number else x
         x = functional.leaky_relu(functional.conv2d(x, layer.weight, layer.bias, padding=1), 0.2)

@@ -27,7 +27,7 @@ class Tiny(nn.Module):
         self.mean, self.spread = torch.tensor([0.5, 0.4, 0.3]).view(3, 1, 1), torch.tensor([0.2, 0.3, 0.4]).view(3, 1, 1)
 
 
-def pictures(n=3, channels=3, side=32, seed=0):
+def images(n=3, channels=3, side=32, seed=0):
     return torch.rand(n, channels, side, side, generator=torch.Generator().manual_seed(seed))
 
 
@@ -39,7 +39,7 @@ def by_hand(network, x):
 
 def test_the_loss_is_that_of_the_pixels_and_of_every_layer():
     network = Tiny()
-    a, b = pictures(seed=1), pictures(seed=2)
+    a, b = images(seed=1), images(seed=2)
     found = Perceptual(network, (1, 3))(a, b)
     parts = [(a, b), *zip(by_hand(network, a), by_hand(network, b), strict=True)]
     torch.testing.assert_close(found, sum((x - y).abs().mean((1, 2, 3)) for x, y in parts))
@@ -50,8 +50,8 @@ def test_the_network_is_frozen_and_the_truth_gets_no_gradient_from_features():
     network = Tiny()
     loss = Perceptual(network, (1, 3))
     assert not any(p.requires_grad for p in loss.parameters())
-    made = pictures(seed=1).requires_grad_()
-    (grad,) = torch.autograd.grad(loss(made, pictures(seed=2)).sum(), made)
+    made = images(seed=1).requires_grad_()
+    (grad,) = torch.autograd.grad(loss(made, images(seed=2)).sum(), made)
     assert (grad != 0).float().mean() > 0.9
 
 
@@ -60,7 +60,7 @@ def test_lpips_by_hand():
     judge = LPIPS(network, (1, 3), (4, 2))
     w = torch.rand(4), torch.rand(2)
     judge.heads.load_state_dict({f"lin{i}.model.1.weight": part.view(1, -1, 1, 1) for i, part in enumerate(w)})
-    a, b = pictures(seed=1), pictures(seed=2)
+    a, b = images(seed=1), images(seed=2)
     expected = torch.zeros(3)
     for x, y, weight in zip(by_hand(network, a), by_hand(network, b), w, strict=True):
         unit = [z / ((z**2).sum(1, keepdim=True).sqrt() + 1e-10) for z in (x.detach(), y.detach())]
@@ -69,12 +69,12 @@ def test_lpips_by_hand():
     assert (judge(a, a) == 0).all()
 
 
-def test_grey_and_small_pictures_are_seen_as_large_ones_in_colour():
-    network, grey = Tiny(), pictures(channels=1, side=16)
+def test_grey_and_small_images_are_seen_as_large_ones_in_colour():
+    network, grey = Tiny(), images(channels=1, side=16)
     colour = functional.interpolate(grey, (32, 32), mode="bilinear").expand(-1, 3, -1, -1)
     for one, other in zip(seen(network, grey, (1, 3)), by_hand(network, colour), strict=True):
         torch.testing.assert_close(one, other)
-    assert next(seen(network, pictures(side=40), (1,))).shape[-1] == 38  # others stay as they are
+    assert next(seen(network, images(side=40), (1,))).shape[-1] == 38  # others stay as they are
 
 
 def test_the_features_of_vgg16_are_those_of_the_paper():
@@ -92,11 +92,11 @@ def test_the_features_of_vgg16_are_those_of_the_paper():
 
 
 @pytest.mark.parametrize("name", list(KNOWN))
-def test_networks_see_pictures_with_the_mean_and_deviation_of_their_training(name):
+def test_networks_see_images_with_the_mean_and_deviation_of_their_training(name):
     network = KNOWN[name].make()
     torch.testing.assert_close(network.mean.flatten(), torch.tensor([0.485, 0.456, 0.406]))
     torch.testing.assert_close(network.spread.flatten(), torch.tensor([0.229, 0.224, 0.225]))
-    x = pictures(2)
+    x = images(2)
     first, units = network.features[0], (x - network.mean) / network.spread
     expected = functional.relu(functional.conv2d(units, first.weight, first.bias, first.stride, first.padding))
     torch.testing.assert_close(next(seen(network, x, (1,))), expected)

@@ -38,14 +38,14 @@ def test_other_sizes_are_halved_down_to_four_and_come_back():
 
 
 @pytest.mark.parametrize("shape", [(1, 8, 8), (3, 9, 13), (2, 31, 17), (1, 33, 33)])
-def test_every_pixel_reaches_the_codes_and_every_code_the_picture(shape):
+def test_every_pixel_reaches_the_codes_and_every_code_the_image(shape):
     torch.manual_seed(0)
     encoder, decoder = ShapesEncoder(shape, 5, 8).double(), ShapesDecoder(5, shape, 8).double()
     x = torch.rand(16, *shape, dtype=torch.float64, requires_grad=True)
     (seen,) = torch.autograd.grad(encoder(x).square().sum(), x)
     assert (seen.abs().sum(0) > 0).all()  # rows and columns that padding or striding would drop have no gradient
     z = torch.randn(16, 5, dtype=torch.float64, requires_grad=True)
-    picture = decoder(z)
-    assert ((decoder(z + 0.5) - picture).abs().sum(0) > 0).all()
-    (used,) = torch.autograd.grad(picture.square().sum(), z)
+    image = decoder(z)
+    assert ((decoder(z + 0.5) - image).abs().sum(0) > 0).all()
+    (used,) = torch.autograd.grad(image.square().sum(), z)
     assert (used.abs().sum(0) > 0).all()

@@ -1,4 +1,4 @@
-"""Every picture from 8 to 128 pixels a side comes back in exactly its own size, and every pixel and code counts."""
+"""Every image from 8 to 128 pixels a side comes back in exactly its own size, and every pixel and code counts."""
 
 import random
 from itertools import pairwise
@@ -36,11 +36,11 @@ def test_every_pixel_reaches_the_codes_and_every_code_every_pixel(shape, norm):
     # Rows and columns at the border that padding or striding would drop have no gradient.
     assert (seen != 0).all()
     z = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
-    picture = decoder(z)
-    assert picture.shape == (4, *shape)
-    moved = decoder(z + 0.1) - picture
+    image = decoder(z)
+    assert image.shape == (4, *shape)
+    moved = decoder(z + 0.1) - image
     assert (moved != 0).all()
-    (used,) = torch.autograd.grad(picture.square().sum(), z)
+    (used,) = torch.autograd.grad(image.square().sum(), z)
     assert (used != 0).all()
 
 
@@ -65,11 +65,11 @@ def test_memory_layout_does_not_change_the_result():
     x = torch.rand(3, 3, 13, 10)
     encoder, decoder = ConvEncoder(x.shape[1:], 4, 4, True), ConvDecoder(4, x.shape[1:], 4, True)
     z = encoder(x)
-    picture = decoder(z)
+    image = decoder(z)
     for net in (encoder, decoder):
         net.to(memory_format=torch.channels_last)
     torch.testing.assert_close(encoder(x.contiguous(memory_format=torch.channels_last)), z)
-    torch.testing.assert_close(decoder(z), picture)
+    torch.testing.assert_close(decoder(z), image)
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 8, 9)])
@@ -89,5 +89,5 @@ def test_the_table_of_networks_is_closed():
     assert choose("conv", (1, 8, 8)) is NETWORKS["conv"]
     with pytest.raises(ValueError, match=r"expected one of auto, mlp, conv, conv_norm, .*but got 'resnet'"):
         choose("resnet", (5,))
-    with pytest.raises(ValueError, match=r"networks='conv' expected pictures \(C, H, W\), but the rows are vectors of 5"):
+    with pytest.raises(ValueError, match=r"networks='conv' must be images \(C, H, W\), but the rows are vectors of 5"):
         choose("conv", (5,))

@@ -42,7 +42,7 @@ def nowhere(tmp_path, monkeypatch):
 
 
 def faces(classes=4, each=6):
-    """Pictures whose class is a colour and whose content is the place of a bar."""
+    """Images whose class is a colour and whose content is the place of a bar."""
     x = np.zeros((classes, each, 3, 16, 16), np.uint8)
     colours = np.random.default_rng(0).integers(60, 255, size=(classes, 3, 1, 1))
     for place in range(each):
@@ -52,14 +52,14 @@ def faces(classes=4, each=6):
 
 
 @pytest.mark.usefixtures("there")
-def test_lpips_is_0_for_equal_pictures_and_grows_with_noise():
+def test_lpips_is_0_for_equal_images_and_grows_with_noise():
     x = np.random.default_rng(0).random((2, 3, 40, 40))
     noise = np.random.default_rng(1).normal(size=x.shape)
     little, much = (lpips.lpips(x, np.clip(x + s * noise, 0, 1)) for s in (0.02, 0.3))
     assert (lpips.lpips(x, x) == 0).all()
     assert (little > 0).all()
     assert (little < much).all()
-    with pytest.raises(ValueError, match="lpips expected equally many pictures"):
+    with pytest.raises(ValueError, match="lpips expected equally many images"):
         lpips.lpips(x, x[:1])
 
 
@@ -68,7 +68,7 @@ def test_weights_that_are_not_there_get_their_sentence(nowhere):
         un.LORD(**TINY, loss="vgg16").fit(faces())
     with pytest.raises(ValueError, match=r"weights of squeezenet were expected as"):
         lpips.lpips(np.zeros((1, 3, 40, 40)), np.zeros((1, 3, 40, 40)))
-    with pytest.raises(ValueError, match="the network expected one of vgg16, squeezenet, but got 'alexnet'"):
+    with pytest.raises(ValueError, match="the network must be one of vgg16, squeezenet; got 'alexnet'"):
         weights.perceptual("alexnet")
     assert not list(nowhere.iterdir())
 
@@ -82,9 +82,9 @@ def test_every_method_of_class_and_content_takes_the_loss(name):
     assert np.isfinite(method.transform(data.x)).all()
     assert first > other  # the pixels' L1 is a part of it
     assert not [key for key in method.nets_.state_dict() if "network" in key]  # the frozen network is nobody's to keep
-    with pytest.raises(ValueError, match="loss expected one of l1, l2, vgg16, squeezenet, but got 'l3'"):
+    with pytest.raises(ValueError, match="loss must be one of l1, l2, vgg16, squeezenet; got 'l3'"):
         getattr(un, name)(**TINY, loss="l3").fit(data)
-    with pytest.raises(ValueError, match="loss='vgg16' expected pictures, grey or RGB"):
+    with pytest.raises(ValueError, match="loss='vgg16' must be images, grey or RGB"):
         getattr(un, name)(**TINY, loss="vgg16").fit(Samples(data.x[:, :, 0, 0] / 1.0, labels=data.labels))
 
 

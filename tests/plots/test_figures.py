@@ -28,14 +28,14 @@ def draw(figure):
     return figure
 
 
-def test_rows_show_the_given_pictures_under_their_names():
+def test_rows_show_the_given_images_under_their_names():
     grey, colour = RNG.random((3, 1, 8, 8), dtype=np.float32), RNG.integers(0, 256, (2, 3, 8, 12), dtype=np.uint8)
     figure = draw(plots.image_rows({"grey": grey, "[z, 0]": colour}, titles=["a", "b", "c"]))
     assert written(figure) == ["grey", "[z, 0]", "a", "b", "c"]
-    pictures = shown(figure)
-    assert len(pictures) == 5
-    np.testing.assert_array_equal(pictures[0], grey[0, 0])
-    np.testing.assert_array_equal(pictures[4], np.moveaxis(colour[1], 0, -1))
+    images = shown(figure)
+    assert len(images) == 5
+    np.testing.assert_array_equal(images[0], grey[0, 0])
+    np.testing.assert_array_equal(images[4], np.moveaxis(colour[1], 0, -1))
 
 
 def test_rows_stand_below_each_other_and_keep_proportions():
@@ -50,9 +50,9 @@ def test_rows_stand_below_each_other_and_keep_proportions():
 @pytest.mark.parametrize("channels, ndim", [(1, 2), (2, 2), (3, 3), (4, 3)])
 def test_any_number_of_channels_is_shown(channels, ndim):
     x = RNG.random((1, channels, 8, 8), dtype=np.float32)
-    picture = shown(draw(plots.image_rows({"x": x})))[0]
-    assert picture.ndim == ndim
-    np.testing.assert_array_equal(picture if ndim == 2 else picture[..., 2], x[0, 0 if ndim == 2 else 2])
+    image = shown(draw(plots.image_rows({"x": x})))[0]
+    assert image.ndim == ndim
+    np.testing.assert_array_equal(image if ndim == 2 else image[..., 2], x[0, 0 if ndim == 2 else 2])
 
 
 def test_a_swap_grid_has_its_sources_as_headers():
@@ -64,7 +64,7 @@ def test_a_swap_grid_has_its_sources_as_headers():
     assert len(places) == 2 + 3 + 6
     rows = sorted({box[3] for box in places})
     columns = sorted({box[0] for box in places})
-    at = {(rows.index(box[3]), columns.index(box[0])): picture for box, picture in places.items()}
+    at = {(rows.index(box[3]), columns.index(box[0])): image for box, image in places.items()}
     assert (0, 0) not in at
     for i in range(2):
         np.testing.assert_array_equal(at[i + 1, 0], np.moveaxis(common[i], 0, -1))
@@ -85,7 +85,7 @@ def test_an_interpolation_frames_its_four_corners():
     "call, sentence",
     [
         (lambda: plots.image_rows({}), "at least one row"),
-        (lambda: plots.image_rows({"a": np.zeros((2, 8, 8))}), "expected pictures"),
+        (lambda: plots.image_rows({"a": np.zeros((2, 8, 8))}), "expected images"),
         (lambda: plots.image_rows({"a": np.full((2, 1, 8, 8), np.nan)}), "finite floats"),
         (lambda: plots.image_rows({"a": np.zeros((2, 1, 8, 8))}, titles=["one"]), "each of the 2 columns"),
         (lambda: plots.swap_grid(*[np.zeros((2, 1, 8, 8))] * 2, np.zeros((2, 3, 1, 8, 8))), "a grid of 2 x 2"),

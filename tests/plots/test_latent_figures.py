@@ -30,7 +30,7 @@ def test_traversals_without_names_are_numbered():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"names": ["a"]}, r"names of shape \(2,\), as the grid has, but got \(1,\)"),
+        ({"names": ["a"]}, r"names of shape \(2,\), as the grid has; got \(1,\)"),
         ({"values": np.zeros((2, 5))}, r"values of shape \(2, 3\)"),
         ({"change": np.zeros(3)}, r"change of shape \(2,\)"),
     ],
@@ -61,7 +61,7 @@ def test_a_large_factor_matrix_has_no_numbers_and_its_scale_may_be_its_own():
 def test_a_factor_matrix_refuses_other_numbers(matrix):
     with pytest.raises(ValueError, match="expected finite scores"):
         plots.factor_matrix(matrix)
-    with pytest.raises(ValueError, match="factor_names expected a name for each of 2, but got 1"):
+    with pytest.raises(ValueError, match="factor_names must be a name for each of 2; got 1"):
         plots.factor_matrix(np.ones((2, 2)), ["a"])
 
 
@@ -105,9 +105,9 @@ def test_a_trade_off_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="but got 1, 2 and 0"):
         plots.trade_off({"b": [1.0]}, {"b": [1.0, 2.0]})
     for empty in ([], [[]], np.zeros((0, 0))):
-        with pytest.raises(ValueError, match="at least one error and score of 'b', but got none; leave it out"):
+        with pytest.raises(ValueError, match="at least one error and score of 'b'; got none; leave it out"):
             plots.trade_off({"a": [1.0], "b": empty}, {"a": [1.0], "b": empty})
-    with pytest.raises(ValueError, match="at least one method, but got none"):
+    with pytest.raises(ValueError, match="at least one method; got none"):
         plots.trade_off({}, {})
 
 
@@ -135,5 +135,5 @@ def test_dimensions_that_fell_back_on_the_prior_are_grey_and_counted():
 
 @pytest.mark.parametrize(("means", "deviations"), [([], []), ([0.0], [1.0, 1.0]), ([np.nan], [1.0]), ([0.0], [-1.0])])
 def test_a_posterior_refuses_what_is_none(means, deviations):
-    with pytest.raises(ValueError, match="posterior expected a finite mean and deviation for each latent"):
+    with pytest.raises(ValueError, match="posterior must be a finite mean and deviation for each latent"):
         plots.posterior(means, deviations)

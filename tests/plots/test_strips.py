@@ -11,7 +11,7 @@ RNG = np.random.default_rng(0)
 
 
 def places(figure):
-    """Return each picture by the left and upper edge of its place."""
+    """Return each image by the left and upper edge of its place."""
     figure.canvas.draw()
     return {(image.get_extent()[0], image.get_extent()[3]): np.asarray(image.get_array()) for image in figure.axes[0].images}
 
@@ -51,7 +51,7 @@ def test_strips_without_titles_and_sides_are_a_plain_grid():
 
 
 def test_strips_refuse_sides_of_another_length():
-    with pytest.raises(ValueError, match="for each row of the grid, but got 3, 2 rows"):
+    with pytest.raises(ValueError, match="for each row of the grid; got 3, 2 rows"):
         plots.strips(np.zeros((2, 2, 1, 8, 8)), np.zeros((3, 1, 8, 8)))
 
 

@@ -150,7 +150,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("shape", [(20,), (3, 8, 8)], ids=["vectors", "pictures"])
+@pytest.mark.parametrize("shape", [(20,), (3, 8, 8)], ids=["vectors", "images"])
 @pytest.mark.parametrize("name", CONTRASTIVE)
 def test_every_contrastive_method_has_something_to_try_against_every_failure(folder, name, shape):
     params = METHODS[name]().get_params()

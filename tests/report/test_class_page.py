@@ -39,10 +39,10 @@ def test_class_and_content_have_their_grid_their_neighbours_and_their_readings(f
     assert "In a class part that works the classes stand apart; in a content part that works they are mixed." in text
 
 
-def test_a_class_run_without_pictures_says_how_to_make_them(folder, tmp_path):
+def test_a_class_run_without_images_says_how_to_make_them(folder, tmp_path):
     path = folder.write(about=CLASSES)
     page = read(path, tmp_path)
-    assert "There are no pictures of classes with other contents yet" in page.text
+    assert "There are no images of classes with other contents yet" in page.text
     assert "What can be read from each part" not in page.headings
 
 
@@ -66,6 +66,6 @@ def test_gaussian_codes_are_shown_dimension_by_dimension(folder, tmp_path):
     assert "fell back on the prior" in " ".join(page.text.split())
 
 
-def test_codes_that_are_no_gaussians_have_no_such_picture(folder, tmp_path):
+def test_codes_that_are_no_gaussians_have_no_such_image(folder, tmp_path):
     page = read(folder.full(about=CLASSES, scores=READ, gallery=drawn(), contrast=None, codes=None), tmp_path)
     assert "How sure each dimension is" not in page.headings

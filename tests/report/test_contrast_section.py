@@ -59,6 +59,6 @@ def test_without_a_test_the_command_is_named(folder):
     assert f"untwine evaluate {run.path}" in section(run)
 
 
-def test_data_that_does_not_vary_has_no_picture(folder):
+def test_data_that_does_not_vary_has_no_image(folder):
     empty = {**contrast(1.0, 0), "contrasts": [], "chance": []}
     assert "the data does not vary" in section(read(folder.full(contrast=empty)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fitted_made import ClassHalves, Columns, Halves, classes_in_contents, pictures, vectors
+from fitted_made import ClassHalves, Columns, Halves, classes_in_contents, images, vectors
 
 from untwine.evaluation.named_metrics import METRICS
 from untwine.evaluation.scoring import evaluate
@@ -78,7 +78,7 @@ def test_no_meaning_is_of_a_score_that_nobody_makes():
 @pytest.mark.parametrize(
     ("method", "data", "asked"),
     [
-        (Halves(), pictures(80, 40), ["probe", "agreement", "per_class", "w2", "groups", "reconstruction"]),
+        (Halves(), images(80, 40), ["probe", "agreement", "per_class", "w2", "groups", "reconstruction"]),
         (Columns(), vectors(), ["factors", "leakage", "regression", "per_factor", "unsupervised", "sap", "mig", "modularity"]),
         (ClassHalves(), classes_in_contents(), ["transfer"]),
     ],

@@ -92,7 +92,7 @@ def test_a_full_run_has_every_section_and_loads_nothing(folder, tmp_path):
     assert page.headings == ["demo", "What came apart", *FIRST, *HEADINGS]
     assert "untwine evaluate" not in page.text.split("How to repeat it")[0]
     images = [attributes for tag, attributes in page.tags if tag == "img"]
-    # the spectrum, two bars, six sheets of pictures, three about single latents for each block, two planes, a curve a term
+    # the spectrum, two bars, six sheets of images, three about single latents for each block, two planes, a curve a term
     assert len(images) == 1 + 2 + 6 + 3 * 2 + 2 + len(TERMS)
     assert all(image["alt"] for image in images)
     for image in images:
@@ -142,8 +142,8 @@ def test_what_is_missing_is_said_with_the_command_that_makes_it(folder, tmp_path
     assert not [tag for tag, _ in page.tags if tag == "img"]
 
 
-def test_vectors_have_lines_instead_of_pictures(folder, tmp_path):
-    page = read(folder.full(gallery=gallery(pictures=False)), tmp_path)
+def test_vectors_have_lines_instead_of_images(folder, tmp_path):
+    page = read(folder.full(gallery=gallery(images=False)), tmp_path)
     images = [attributes["alt"] for tag, attributes in page.tags if tag == "img"]
     assert any("lines over the features" in alt for alt in images)
     assert page.text.count("these are vectors") == 3

@@ -14,7 +14,7 @@ def run(method, sap, error, **params):
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """Keep what is given to the picture."""
+    """Keep what is given to the image."""
     given = []
     kept = trade.plots.trade_off
     monkeypatch.setattr(

@@ -110,6 +110,6 @@ def test_cut_tensors_get_one_sentence(tmp_path, kept):
     files.write_tensors(tmp_path / "file", {"x": torch.arange(100)})
     (tmp_path / "file").write_bytes((tmp_path / "file").read_bytes()[:kept])
     with pytest.raises(
-        ValueError, match=r"file expected whole safetensors, but it is truncated or damaged \(.*\); restore it\."
+        ValueError, match=r"file must be whole safetensors, but it is truncated or damaged \(.*\); restore it\."
     ):
         files.read_tensors(tmp_path / "file")

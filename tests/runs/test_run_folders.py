@@ -105,13 +105,13 @@ DAMAGE = {
     "changed method": (lambda run: edited(run, method="vae"), "expected to be as it was saved, but it was changed"),
     "unknown method": (
         lambda run: resealed(run, method="mystery"),
-        "expected a method and options that this version knows, but: the method expected a name from the catalogue",
+        "expected a method and options that this version knows, but: the method must be a name from the catalogue",
     ),
     "unknown option": (
         lambda run: resealed(run, params={"epoch": 3}),
-        "knows, but: PrincipledVAE expected one of .*, but got 'epoch'",
+        "knows, but: PrincipledVAE must be one of .*; got 'epoch'",
     ),
-    "bad option": (lambda run: resealed(run, params={"epochs": 0}), "knows, but: epochs expected a whole number of at least 1"),
+    "bad option": (lambda run: resealed(run, params={"epochs": 0}), "knows, but: epochs must be a whole number of at least 1"),
     "no shape": (lambda run: resealed(run, shape=None), "this version knows, but: it does not say its shape"),
     "no params": (lambda run: resealed(run, params=None, data=None), "knows, but: it does not say its data and params"),
     "missing weights": (
@@ -167,7 +167,7 @@ def test_the_payload_would_have_run(tmp_path):
 
 
 def test_other_networks_than_those_it_was_fitted_with_are_refused(run):
-    with pytest.raises(ValueError, match=r"expected own networks for nothing, but got \['encoder'\]; pass the modules"):
+    with pytest.raises(ValueError, match=r"expected own networks for nothing; got \['encoder'\]; pass the modules"):
         un.load_method(run, networks={"encoder": torch.nn.Linear(6, 14)})
 
 

@@ -321,7 +321,7 @@ def test_only_some_cells(tmp_path, monkeypatch):
     study = written(tmp_path)
     study.run(tmp_path / "runs", only={"row": ["PCA"], "seed": [1]})
     assert asked == ["toy, PCA, seed 1"]
-    with pytest.raises(ValueError, match=r"only expected a row among Eq. 8, PCA, but got 'VAE'\.$"):
+    with pytest.raises(ValueError, match=r"only must be a row among Eq. 8, PCA; got 'VAE'\.$"):
         study.run(tmp_path / "runs", only={"row": ["VAE"]})
 
 
@@ -433,10 +433,10 @@ def test_of_a_sweep_the_lowest_is_shown_alone_once_all_is_finished(tmp_path):
 
 def test_the_lowest_needs_a_sweep_and_a_column(tmp_path):
     with pytest.raises(
-        ValueError, match=r"the row 'PCA' expected a list of values to choose the lowest of, but sweeps nothing\.$"
+        ValueError, match=r"the row 'PCA' must be a list of values to choose the lowest of, but sweeps nothing\.$"
     ):
         written(tmp_path, LOWEST.replace("[0, 2.5]", "2.5"))
-    with pytest.raises(ValueError, match=r"lowest of the row 'PCA' expected names among .*, but got 'w2\.z'\.$"):
+    with pytest.raises(ValueError, match=r"lowest of the row 'PCA' must be names among .*; got 'w2\.z'\.$"):
         written(tmp_path, LOWEST.replace('lowest = "w2.common"', 'lowest = "w2.z"'))
 
 
@@ -461,7 +461,7 @@ def test_rows_of_different_data_sets_may_share_a_label(tmp_path):
     both = STUDY.replace(row, f'{other}data = ["other"]\n\n{row}data = ["toy"]\n')
     found = {cell.data: cell.params["n_latent"] for cell in written(tmp_path, both).cells() if cell.row == "PCA"}
     assert found == {"other": 2, "toy": 3}
-    with pytest.raises(ValueError, match="the rows expected a label each, but 'PCA' is there twice"):
+    with pytest.raises(ValueError, match="the rows must be a label each, but 'PCA' is there twice"):
         written(tmp_path, both.replace('data = ["toy"]\n', ""))
 
 
@@ -683,5 +683,5 @@ def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):
     assert {entry.data for entry in study.table().entries if entry.row == first} == {"other"}
     others = {cell.data for cell in study.cells() if cell.row != first}
     assert len(others) > 1
-    with pytest.raises(ValueError, match=r"data of the row .* expected names among .*, but got 'nowhere'"):
+    with pytest.raises(ValueError, match=r"data of the row .* must be names among .*; got 'nowhere'"):
         written(tmp_path, two.replace('data = ["other"]', 'data = ["nowhere"]'))

@@ -111,7 +111,7 @@ def test_batches_of_two_processes_are_the_halves_of_one(monkeypatch):
     assert torch.equal(torch.cat(parts, 1), whole)
 
 
-def test_bytes_become_zero_to_one_and_pictures_keep_their_layout():
+def test_bytes_become_zero_to_one_and_images_keep_their_layout():
     x = np.random.default_rng(0).integers(0, 256, size=(4, 3, 8, 8), dtype=np.uint8)
     for layout in (torch.contiguous_format, torch.channels_last):
         rows = torch.from_numpy(x).contiguous(memory_format=layout)
@@ -121,7 +121,7 @@ def test_bytes_become_zero_to_one_and_pictures_keep_their_layout():
 
 
 @pytest.mark.parametrize(("networks", "layout"), [("conv", torch.channels_last), ("mlp", torch.contiguous_format)])
-def test_pictures_lie_as_their_networks_like_them(networks, layout):
+def test_images_lie_as_their_networks_like_them(networks, layout):
     seen = []
 
     class Watched(un.VAE):
@@ -163,5 +163,5 @@ def test_a_class_of_one_row_is_its_own_company_and_labels_are_only_seen_by_whom_
     unlabelled = Rows.of(samples, torch.zeros(4, 1), torch.float32, CPU)
     with pytest.raises(ValueError, match="expected labels, but the samples have none"):
         unlabelled.batch(np.array([[0, 1]]), (0,)).labels  # noqa: B018 (it is the asking that is refused)
-    with pytest.raises(ValueError, match="batches of classes expected labels"):
+    with pytest.raises(ValueError, match="batches of classes must be labels"):
         unlabelled.order(plan, 0, 0)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from small import pictures, small, vectors
+from small import images, small, vectors
 
 import untwine as un
 
 
 def test_watching_sees_every_epoch_in_evaluation_mode_and_changes_nothing():
-    data, seen = pictures(), []
+    data, seen = images(), []
 
     def watch(method, epoch):
         assert not method.nets_.training

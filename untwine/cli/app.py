@@ -89,7 +89,7 @@ def fit(
     """Train a method and write a run folder.
 
     Examples: `untwine fit principled_vae --data grassy_digits --set epochs=20 --out runs/first`;
-    your own pictures: `untwine fit contrastive_vae --data my_folder --data-set size=32 --out runs/mine`, where `my_folder` has
+    your own images: `untwine fit contrastive_vae --data my_folder --data-set size=32 --out runs/mine`, where `my_folder` has
     `background/` and `target/`; classes: `untwine fit lord --data people --data-set size=64 --out runs/people`, where `people`
     has a folder for each class; two processes: `torchrun --nproc-per-node 2 -m untwine fit ...`.
 
@@ -98,7 +98,7 @@ def fit(
     method
         A name that `untwine list methods` shows.
     data
-        A name that `untwine list data` shows, or a path to an .npz, .npy or .csv file or a folder of pictures.
+        A name that `untwine list data` shows, or a path to an .npz, .npy or .csv file or a folder of images.
     out
         The run folder to write: method.json, weights.safetensors, history.csv.
     set
@@ -153,7 +153,7 @@ def evaluate(
     quiet: bool = False,
     json: bool = False,
 ) -> None:
-    """Score every block of a run on the test part of its data, and keep the pictures for the report.
+    """Score every block of a run on the test part of its data, and keep the images for the report.
 
     Writes scores.json, gallery.npz, contrast.json and codes.json into the run folder.
 
@@ -183,9 +183,9 @@ def evaluate(
 
     method = load_method(run)
     train, test = checked_splits(method, run, data, data_set)
-    scores, pictures = score(method, test, list(metrics) or None, seeds, progress=not quiet), gallery(method, test)
+    scores, images = score(method, test, list(metrics) or None, seeds, progress=not quiet), gallery(method, test)
     write_scores(run / "scores.json", scores)
-    save_gallery(run / "gallery.npz", pictures)
+    save_gallery(run / "gallery.npz", images)
     diagnose(run, method, train, test)
     if json:
         print_json({name: one.to_json() for name, one in scores.items()})
@@ -230,13 +230,13 @@ def demo(
     """Take digits apart: train for some minutes, score both parts, and make a page of it.
 
     Examples: `untwine demo` takes digits off the grass they were blended with, from two sets, digits on grass and grass alone;
-    `untwine demo --setting classes --out runs/classes` takes which digit it is apart from its pose, knowing only which pictures
+    `untwine demo --setting classes --out runs/classes` takes which digit it is apart from its pose, knowing only which images
     show the same digit, and puts digits that it never saw into each other's poses.
 
     Parameters
     ----------
     setting
-        What is known: `contrast`, which of two sets a picture is of; `classes`, which class it is of.
+        What is known: `contrast`, which of two sets an image is of; `classes`, which class it is of.
     out
         The run folder, which is made anew; the page is report.html in it.
     seed

@@ -16,9 +16,9 @@ def pairs(settings: Sequence[str], flag: str) -> dict[str, Any]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name:
-            raise ValueError(f"{flag} expected name=value, but got {setting!r}.")
+            raise ValueError(f"{flag} expected name=value; got {setting!r}.")
         if name in found:
-            raise ValueError(f"{flag} expected each name once, but got {name!r} twice.")
+            raise ValueError(f"{flag} expected each name once; got {name!r} twice.")
         try:
             found[name] = json.loads({"True": "true", "False": "false", "None": "null"}.get(value, value))
         except json.JSONDecodeError:
@@ -42,13 +42,13 @@ def check_out(out: Path, resume: bool, overwrite: bool) -> None:
     if resume and overwrite:
         raise ValueError("--resume goes on with a run and --overwrite replaces it, but both were given; choose one.")
     if out.exists() and not out.is_dir():
-        raise ValueError(f"--out expected a folder, but {out} is a file; choose another name.")
+        raise ValueError(f"--out must be a folder, but {out} is a file; choose another name.")
     if not out.is_dir() or not any(out.iterdir()) or resume:
         return
     ours = (out / "method.json").exists() or (out / "checkpoint.safetensors").exists()
     if not overwrite:
         hint = "pass --resume to go on, --overwrite to replace it, or choose another" if ours else "choose another"
-        raise ValueError(f"--out expected a new folder, but {out} is not empty; {hint}.")
+        raise ValueError(f"--out must be a new folder, but {out} is not empty; {hint}.")
     if not ours:
         raise ValueError(f"--overwrite only replaces run folders, but {out} is none; choose another folder.")
 

@@ -39,12 +39,12 @@ def demo(out: Path, setting: str = "contrast", seed: int = 0, progress: bool = T
         Whether to show bars.
     """
     if setting not in SETTINGS:
-        raise ValueError(f"setting expected {' or '.join(SETTINGS)}, but got {setting!r}.")
+        raise ValueError(f"setting expected {' or '.join(SETTINGS)}; got {setting!r}.")
     method: Method = PrincipledVAE(seed=seed) if setting == "contrast" else LORD(seed=seed)
     method.check()
     if out.exists():
         if not (out / "method.json").exists() and not (out / "checkpoint.safetensors").exists() and any(out.iterdir()):
-            raise ValueError(f"--out expected a new folder or an earlier demo, but {out} holds something else; choose another.")
+            raise ValueError(f"--out must be a new folder or an earlier demo, but {out} holds something else; choose another.")
         shutil.rmtree(out)
     name, options = SETTINGS[setting]
     origin: dict[str, Any] = {"name": name, "options": options}
@@ -57,7 +57,7 @@ def demo(out: Path, setting: str = "contrast", seed: int = 0, progress: bool = T
         _tell_contrast(ours, theirs)
     else:
         _tell_classes(_scored(method, data, out, progress))
-    print(f"The page with the pictures: {report(out, out / 'report.html')}")
+    print(f"The page with the images: {report(out, out / 'report.html')}")
 
 
 def _scored(method: Method, data: Splits, folder: Path, progress: bool) -> dict[str, Score]:
@@ -94,14 +94,12 @@ def _tell_classes(scores: Mapping[str, Score]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("what can be read from", "class part", "content part", "chance", title="Pictures of digits never seen")
-    for words, what in {"which picture it is (class)": "class", "its pose (content)": "content"}.items():
+    table = Table("what can be read from", "class part", "content part", "chance", title="Images of digits never seen")
+    for words, what in {"which image it is (class)": "class", "its pose (content)": "content"}.items():
         found = (scores[f"{what}_read.class"], scores[f"{what}_read.content"], scores[f"{what}_chance.x"])
         table.add_row(f"{words}, accuracy", *(f"{score.value:.2f}" for score in found))
     moved, still = scores["transfer.x"].value, scores["transfer_unmoved.x"].value
     console = Console()
     console.print(table)
     console.print("Each part should tell its own, and of the other no more than chance.")
-    console.print(
-        f"A digit in another's pose, against the true picture: error {moved:.3f} a pixel; left as it was: {still:.3f}."
-    )
+    console.print(f"A digit in another's pose, against the true image: error {moved:.3f} a pixel; left as it was: {still:.3f}.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from untwine.method.contract import Method
     from untwine.samples import Samples
 
-PICTURES, VECTORS = (".png", ".npz", ".npy"), (".npz", ".npy", ".csv")
+IMAGES, VECTORS = (".png", ".npz", ".npy"), (".npz", ".npy", ".csv")
 SHOWN = 6  # rows of data where none are asked for
 MOST_MADE, MOST_DRAWN, IN_A_ROW = 100_000, 40, 8
 LUMA = (0.299, 0.587, 0.114)  # of red, green and blue in grey, as in television
@@ -29,9 +29,9 @@ def open_run(run: Path, out: Path, overwrite: bool) -> Method:
     """Read a run, once it is sure that what is made of its rows can be written."""
     from untwine.methods import load_method
 
-    check_new(out, (*PICTURES, ".csv"), overwrite)
+    check_new(out, (*IMAGES, ".csv"), overwrite)
     method = load_method(run)
-    check_new(out, *((PICTURES, True, "pictures") if len(method.shape_) == 3 else (VECTORS, True, "vectors")))
+    check_new(out, *((IMAGES, True, "images") if len(method.shape_) == 3 else (VECTORS, True, "vectors")))
     return method
 
 
@@ -39,11 +39,11 @@ def check_new(out: Path, endings: Sequence[str], overwrite: bool, kind: str = ""
     """Refuse to write a file of another kind, or over one that is there."""
     if out.suffix not in endings:
         known = f"{', '.join(endings[:-1])} or {endings[-1]}" + f", for the rows of this run are {kind}" * bool(kind)
-        raise ValueError(f"--out expected a file that ends in {known}, but got {str(out)!r}.")
+        raise ValueError(f"--out must be a file that ends in {known}; got {str(out)!r}.")
     if out.is_dir():
-        raise ValueError(f"--out expected a file to write, but {out} is a folder; name a file in it.")
+        raise ValueError(f"--out must be a file to write, but {out} is a folder; name a file in it.")
     if out.exists() and not overwrite:
-        raise ValueError(f"--out expected a new file, but {out} is there already; choose another or pass --overwrite.")
+        raise ValueError(f"--out must be a new file, but {out} is there already; choose another or pass --overwrite.")
 
 
 def rows_from(
@@ -51,7 +51,7 @@ def rows_from(
 ) -> tuple[list[Array], list[str]]:
     """Return the rows of each file and, for each that is None, targets of the test data, of different classes in turn.
 
-    With them come notes of what was done to pictures to bring them to the shape of the run.
+    With them come notes of what was done to images to bring them to the shape of the run.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ def rows_from(
     seed
         Which rows of the data.
     """
-    from untwine.data.options import whole
     from untwine.metrics.rows import varied_rows
+    from untwine.registry.checks import check_int
 
-    whole("--seed", seed, 0)
+    check_int("--seed", seed, 0)
     if most is not None:
-        whole("--rows", most, 1)
+        check_int("--rows", most, 1)
     read = [None if path is None else _read(path, shape) for path in paths]
     parts: Iterator[Array] = iter(())
     if None in read:
@@ -81,9 +81,7 @@ def rows_from(
         # The second part of the rows are others than the first, as long as there are enough.
         parts = (samples.x[order[np.arange(k * many, (k + 1) * many) % len(order)]] for k in range(len(paths)))
         if len(order) < many:
-            raise ValueError(
-                f"--rows expected at most the {len(order)} targets of the test data, but got {many}; ask for fewer."
-            )
+            raise ValueError(f"--rows expected at most the {len(order)} targets of the test data; got {many}; ask for fewer.")
     found = [next(parts) if one is None else one[0][:most] for one in read]
     return found, [one[1] for one in read if one is not None and one[1]]
 
@@ -96,7 +94,7 @@ def targets(samples: Samples) -> Array:
 
 
 def _read(path: Path, shape: tuple[int, ...]) -> tuple[Array, str]:
-    """Read rows, and bring pictures to the shape of the run; return them with a note of what was done."""
+    """Read rows, and bring images to the shape of the run; return them with a note of what was done."""
     from untwine.data.readers.folders import ENDINGS, read_samples
 
     if len(shape) != 3 or not (path.is_dir() or path.suffix.lower() in ENDINGS):
@@ -127,7 +125,7 @@ def check_few(out: Path, down: int, right: int) -> None:
         raise ValueError(f"at most {MOST_MADE:,} rows are made at once, but this asks for {down:,} x {right:,}; take fewer.")
     if out.suffix == ".png" and max(down, right) > MOST_DRAWN:
         raise ValueError(
-            f"a .png expected at most {MOST_DRAWN} x {MOST_DRAWN} pictures, but this has {down:,} x {right:,}; take fewer, "
+            f"a .png expected at most {MOST_DRAWN} x {MOST_DRAWN} images, but this has {down:,} x {right:,}; take fewer, "
             "or write an .npz."
         )
 
@@ -135,7 +133,7 @@ def check_few(out: Path, down: int, right: int) -> None:
 def write_made(
     out: Path, sources: Mapping[str, Array], name: str, made: Array, draw: Callable[[], Figure], plain: bool
 ) -> None:
-    """Write the rows that were made: as a picture with what it was made from, as arrays, or as a table."""
+    """Write the rows that were made: as an image with what it was made from, as arrays, or as a table."""
     from untwine.evaluation.gallery import save_gallery as save_arrays
     from untwine.runs import files
 
@@ -179,7 +177,7 @@ def _array(made: Array) -> bytes:
 
 
 def _drawing(figure: Figure, made: Array) -> bytes:
-    # Every pixel of a picture becomes the same number of dots, about 120 for the picture's side.
+    # Every pixel of an image becomes the same number of dots, about 120 for the image's side.
     from untwine.plots.images import CELL
 
     side = max(made.shape[-2:])
@@ -189,14 +187,14 @@ def _drawing(figure: Figure, made: Array) -> bytes:
 
 
 def in_rows(made: Array) -> Array:
-    """Return pictures (n, C, H, W) as (rows, columns, C, H, W), filled up with white ones."""
+    """Return images (n, C, H, W) as (rows, columns, C, H, W), filled up with white ones."""
     columns = min(len(made), IN_A_ROW)
     white = np.ones((-len(made) % columns, *made.shape[1:]), made.dtype)
     return np.concatenate([made, white]).reshape(-1, columns, *made.shape[1:])
 
 
 def _tiles(made: Array) -> bytes:
-    """Return pictures (n, C, H, W) or (rows, columns, C, H, W) side by side, in their own pixels."""
+    """Return images (n, C, H, W) or (rows, columns, C, H, W) side by side, in their own pixels."""
     from PIL import Image
 
     cells = in_rows(made) if made.ndim == 4 else made

@@ -179,6 +179,6 @@ def _only(words: Sequence[str]) -> dict[str, list[Any]]:
     for word in ",".join(words).split(",") if words else ():
         key, equals, value = word.partition("=")
         if not equals or (key == "seed" and not value.isdigit()):
-            raise ValueError(f"--only expected row=...,data=...,seed=... with a number as seed, but got {word!r}.")
+            raise ValueError(f"--only expected row=...,data=...,seed=... with a number as seed; got {word!r}.")
         found.setdefault(key, []).append(int(value) if key == "seed" else value)
     return found

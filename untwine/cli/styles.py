@@ -21,28 +21,28 @@ def styles(
     out: Path,
     clusters: int = 100,
     features: str = "vgg16",
-    picture: Path | None = None,
+    image: Path | None = None,
     data_set: Settings = (),
     seed: int = 0,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Put the pictures of each domain into clusters by style, which then are classes: `fit lord --data` takes what it writes.
+    """Put the images of each domain into clusters by style, which then are classes: `fit lord --data` takes what it writes.
 
-    Example: `untwine styles shoes.npz --clusters 100 --out styled.npz --picture styles.png`.
+    Example: `untwine styles shoes.npz --clusters 100 --out styled.npz --image styles.png`.
 
     Parameters
     ----------
     data
         A name that `untwine list data` shows, or a path; labels are domains. The training part is taken.
     out
-        The .npz to write: pictures, styles as labels, and the domain as a factor.
+        The .npz to write: images, styles as labels, and the domain as a factor.
     clusters
         How many styles each domain has.
     features
         `vgg16` or `squeezenet`, whose weights must be there, or `pixels`.
-    picture
-        A .png to draw some pictures of some styles in.
+    image
+        A .png to draw some images of some styles in.
     seed
         Where k-means begins.
     """
@@ -53,22 +53,22 @@ def styles(
     from untwine.runs import files
 
     check_new(out, (".npz",), overwrite)
-    if picture is not None:
-        check_new(picture, (".png",), overwrite)
+    if image is not None:
+        check_new(image, (".png",), overwrite)
     found = cluster_styles(load(data, **pairs(data_set, "--data-set")).train, clusters, features=features, seed=seed)
     names = {name: np.array(getattr(found, name)) for name in ("label_names", "factor_names")}
     columns = {name: np.asarray(getattr(found, name)) for name in ("x", "labels", "factors")}
     save_arrays(out, columns | names)
-    if picture is not None:
+    if image is not None:
         import io
 
         content = io.BytesIO()
         plots.class_samples(found.x, columns["labels"], found.label_names, seed=seed).savefig(content, format="png", dpi=100)
-        files.write(picture, content.getvalue())
+        files.write(image, content.getvalue())
     if json:
         print_json({"out": str(out), "styles": len(found.label_names), "rows": len(found)})
     else:
-        print(f"{len(found):,} pictures in {len(found.label_names)} styles: {out}  (next: untwine fit lord --data {out})")
+        print(f"{len(found):,} images in {len(found.label_names)} styles: {out}  (next: untwine fit lord --data {out})")
 
 
 def translate(
@@ -88,7 +88,7 @@ def translate(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Draw the content of each row of A with the class of others: of a domain's styles, or of pictures of your own.
+    """Draw the content of each row of A with the class of others: of a domain's styles, or of images of your own.
 
     Examples: diverse, `untwine translate runs/x edge.png --to shoes --n 6 --out shoes.png`; guided by a style,
     `untwine translate runs/x edge.png --style red_shoe.png --out red.png`.
@@ -98,24 +98,24 @@ def translate(
     run
         A run folder of a method with the parts class and content.
     to
-        A domain of the run's data, whose test part gives pictures of different styles; or a class.
+        A domain of the run's data, whose test part gives images of different styles; or a class.
     style
-        Pictures that give the class, in place of a domain's.
+        Images that give the class, in place of a domain's.
     n
         How many styles of the domain.
     seed
         Which rows of the data.
     """
     from untwine import manipulate, plots
-    from untwine.data.options import whole
     from untwine.methods.shared.styles import domain_rows
     from untwine.metrics.rows import varied_rows
+    from untwine.registry.checks import check_int
 
     if (to is None) == (style is None):
-        raise ValueError("translate expected either --to or --style, but got both or none; choose one.")
+        raise ValueError("translate must be either --to or --style; got both or none; choose one.")
     method = open_run(run, out, overwrite)
     rest = manipulate.other_block(method, "class")
-    whole("--n", n, 1)
+    check_int("--n", n, 1)
     if to is None:
         (x, y), notes = rows_from((a, style), method.shape_, lambda: test_samples(method, run, data, data_set), rows, seed)
     else:

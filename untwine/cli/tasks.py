@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from untwine.method.contract import Method
 
-File = Annotated[Path | None, Parameter(help="A picture, a folder of pictures, or an .npz, .npy or .csv file of rows.")]
+File = Annotated[Path | None, Parameter(help="An image, a folder of images, or an .npz, .npy or .csv file of rows.")]
 Out = Annotated[
     Path,
     Parameter(
-        help="The file to write: .png (a labelled picture), .npz (arrays by name), .npy (what was made alone), and for runs on "
+        help="The file to write: .png (a labelled image), .npz (arrays by name), .npy (what was made alone), and for runs on "
         "vectors .csv."
     ),
 ]
@@ -105,7 +105,7 @@ def remove(
     """Take a part out of rows; without its salient part, a target becomes its background counterpart.
 
     Where X is not given, targets of different classes are taken from the test part of the run's data.
-    Examples: `untwine remove runs/x patient.png --out healthy.png`; the picture alone, in its own pixels:
+    Examples: `untwine remove runs/x patient.png --out healthy.png`; the image alone, in its own pixels:
     `untwine remove runs/x patient.png --plain --out healthy.png`; a table: `untwine remove runs/x rows.csv --out healthy.csv`.
 
     Parameters
@@ -165,19 +165,19 @@ def sample(
         From the method's `prior`; or near the codes of the targets in the test part of the run's `data`, for a method whose
         codes are far from its prior.
     drawn
-        So many drawn rows in place of X: one a row of the picture, first without the part and then with the new ones.
+        So many drawn rows in place of X: one a row of the image, first without the part and then with the new ones.
     seed
         Which parts, and which rows of the data.
     """
     from untwine import manipulate, plots
-    from untwine.data.options import whole
+    from untwine.registry.checks import check_int
 
     method = open_run(run, out, overwrite)
-    whole("--n", n, 1)
+    check_int("--n", n, 1)
     if drawn is not None:
         given_too = [name for name, there in (("X", x), ("--rows", rows), ("--data", data)) if there is not None]
         if given_too or draw != "prior":
-            raise ValueError(f"--drawn expected nothing given, but got {(given_too or ['--draw data'])[0]}; leave one out.")
+            raise ValueError(f"--drawn expected nothing given; got {(given_too or ['--draw data'])[0]}; leave one out.")
         _sample_drawn(method, out, drawn, n, part, seed, plain, json)
         return
     test = cache(lambda: test_samples(method, run, data, data_set))
@@ -198,11 +198,11 @@ def sample(
 def _sample_drawn(method: Method, out: Path, drawn: int, n: int, part: str, seed: int, plain: bool, json: bool) -> None:
     """Draw the other parts, each without the part and with `n` new ones."""
     from untwine import manipulate, plots
-    from untwine.data.options import whole
+    from untwine.registry.checks import check_int
 
     rest = manipulate.other_block(method, part)
-    whole("--drawn", drawn, 1)
-    whole("--seed", seed, 0)
+    check_int("--drawn", drawn, 1)
+    check_int("--seed", seed, 0)
     check_few(out, drawn, n + 1)
     made = manipulate.made(method, drawn, n, part, seed=seed)
     titles = f"no {part} part", f"a drawn {rest} part with drawn {part} parts", ""
@@ -214,10 +214,10 @@ def _sample_drawn(method: Method, out: Path, drawn: int, n: int, part: str, seed
 def _sample_all(method: Method, out: Path, n: int, seed: int, plain: bool, json: bool) -> None:
     """Draw all parts."""
     from untwine import plots
-    from untwine.data.options import whole
+    from untwine.registry.checks import check_int
 
     check_few(out, -(-n // IN_A_ROW), IN_A_ROW)
-    whole("--seed", seed, 0)
+    check_int("--seed", seed, 0)
     made = method.sample(n, seed)
     write_made(out, {}, "sampled", made, lambda: plots.strips(in_rows(made)), plain)
     tell(out, "sample", "all", made, f"{_size(made)} with all parts from the prior", [], json)
@@ -258,11 +258,11 @@ def interpolate(
         Which rows of the data.
     """
     from untwine import manipulate, plots
-    from untwine.data.options import whole
+    from untwine.registry.checks import check_int
 
     method = open_run(run, out, overwrite)
     moving = None if part == "all" else manipulate.known_block(method, part)
-    whole("--steps", steps, 2)
+    check_int("--steps", steps, 2)
     (x, y), notes = rows_from((a, b), method.shape_, lambda: test_samples(method, run, data, data_set), rows, seed)
     check_few(out, max(len(x), len(y)), steps)
     made = manipulate.interpolate(method, x, y, moving, steps)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROWS = 10_000  # of the data, behind the range of each latent
-SHOWN = 20  # latents in a picture, where nobody says how many
+SHOWN = 20  # latents in an image, where nobody says how many
 
 
 def traverse(
@@ -40,7 +40,7 @@ def traverse(
 
     The range is the middle 98 % of the latent's codes in the test part of the run's data, or what `--ends` says. Where X is not
     given, one target is taken from there to start from.
-    Examples: `untwine traverse runs/x --out latents.png`; from your own picture, the five latents that change it most:
+    Examples: `untwine traverse runs/x --out latents.png`; from your own image, the five latents that change it most:
     `untwine traverse runs/x a.png --latents 5 --out latents.png`; every latent from -1.5 to 1.5:
     `untwine traverse runs/x --ends -1.5 1.5 --out latents.png`; arrays: `untwine traverse runs/x --out latents.npz`.
 
@@ -58,13 +58,13 @@ def traverse(
         Which row of the data.
     """
     from untwine import manipulate, plots
-    from untwine.data.options import whole
+    from untwine.registry.checks import check_int
 
     method = open_run(run, out, overwrite)
     part = manipulate.traversed_block(method, part)
-    whole("--steps", steps, 2)
+    check_int("--steps", steps, 2)
     if latents is not None:
-        whole("--latents", latents, 1)
+        check_int("--latents", latents, 1)
     test = cache(lambda: test_samples(method, run, data, data_set))
     (start,), notes = rows_from((x,), method.shape_, test, 1, seed)
     width = method.blocks[part]

@@ -24,7 +24,7 @@ def data_sets() -> dict[str, Callable[..., Splits]]:
 
 
 def own_data(path: str | Path, *, size: int | None = None, test: float = 0.2, seed: int = 0) -> Splits:
-    """Your own .npz, .npy or .csv file or folder of pictures, split at random; see `read_samples`."""
+    """Your own .npz, .npy or .csv file or folder of images, split at random; see `read_samples`."""
     return held_out(read_samples(path, size=size), test, seed)
 
 
@@ -69,7 +69,7 @@ def origin(name: str | Path, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def grid(name: str, **options: Any) -> FactorGrid:
-    """Return all pictures of a data set whose factors come in every combination, addressed by them and read when asked for.
+    """Return all images of a data set whose factors come in every combination, addressed by them and read when asked for.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def grid(name: str, **options: Any) -> FactorGrid:
     --------
     >>> sprites = grid("dsprites_redrawn")
     >>> sprites
-    FactorGrid(737280 pictures: shape 3, scale 6, orientation 40, x 32, y 32)
-    >>> sprites.pictures([[0, 5, 0, 16, 16], [2, 5, 0, 16, 16]]).shape
+    FactorGrid(737280 images: shape 3, scale 6, orientation 40, x 32, y 32)
+    >>> sprites.images([[0, 5, 0, 16, 16], [2, 5, 0, 16, 16]]).shape
     (2, 1, 64, 64)
     """
     from untwine.data.catalogue import GRIDS

@@ -9,7 +9,7 @@ from pathlib import Path
 def data_folder(folder: str | Path | None) -> Path:
     """Return where data files lie: `folder`, else the environment's UNTWINE_DATA, else ~/.cache/untwine."""
     if folder is not None and not isinstance(folder, (str, Path)):
-        raise ValueError(f"folder expected a path, but got {folder!r}.")
+        raise ValueError(f"folder must be a path; got {folder!r}.")
     return Path(folder or os.environ.get("UNTWINE_DATA") or "~/.cache/untwine").expanduser()
 
 
@@ -33,6 +33,6 @@ def placed(folder: str | Path | None, what: str, choices: tuple[str, ...], sourc
             if path.exists():
                 return path
     raise ValueError(
-        f"{what} was expected in {place} as {' or '.join(choices)}, but is not there; place what {source} gives there, or "
+        f"{what} was must be in {place} as {' or '.join(choices)}, but is not there; place what {source} gives there, or "
         "set the environment variable UNTWINE_DATA (or the option folder) to the folder that holds it."
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from untwine.data.options import real, whole
+from untwine.registry.checks import check_float, check_int
 from untwine.samples import Samples
 
 
@@ -27,24 +27,24 @@ class Splits(NamedTuple):
 
 def held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
     """Split rows at random, keeping the share `test` of each group (at least one row) for the test."""
-    share, chance = real("test", test, 0.01, 0.9), np.random.default_rng(whole("seed", seed, 0))
+    share, chance = check_float("test", test, 0.01, 0.9), np.random.default_rng(check_int("seed", seed, 0))
     groups = np.zeros(len(samples), dtype=int) if samples.groups is None else samples.groups
     kept = np.zeros(len(samples), dtype=bool)
     for group in np.unique(groups):
         rows = chance.permutation(np.flatnonzero(groups == group))
         kept[rows[: max(1, round(share * len(rows)))]] = True
     if kept.all():
-        raise ValueError(f"a split expected at least 2 rows, to keep one for the test, but got {len(samples)}.")
+        raise ValueError(f"a split expected at least 2 rows, to keep one for the test; got {len(samples)}.")
     return Splits(samples[~kept], samples[kept])
 
 
 def hold_out_classes(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
     """Split classes at random, keeping all rows of the share `test` of them (at least one class) for the test."""
-    share, chance = real("test", test, 0.01, 0.9), np.random.default_rng(whole("seed", seed, 0))
+    share, chance = check_float("test", test, 0.01, 0.9), np.random.default_rng(check_int("seed", seed, 0))
     labels = np.full(len(samples), -1) if samples.labels is None else samples.labels
     known = np.unique(labels[labels >= 0])
     if len(known) < 2:
-        raise ValueError(f"a split by class expected at least 2 classes, to keep one for the test, but got {len(known)}.")
+        raise ValueError(f"a split by class expected at least 2 classes, to keep one for the test; got {len(known)}.")
     many = min(max(1, round(share * len(known))), len(known) - 1)
     kept = np.isin(labels, chance.permutation(known)[:many])
     return Splits(samples[~kept], samples[kept])
@@ -60,7 +60,7 @@ def validation_split(splits: Splits, share: float = 0.2, seed: int = 0, by: str 
     share
         Which share of each group's training rows is held out as the new test part.
     seed
-        Decides which rows these are. Rows made of one original, such as the two pictures of a digit in `digit_style` or two of
+        Decides which rows these are. Rows made of one original, such as the two images of a digit in `digit_style` or two of
         one person, are not kept together.
     by
         "rows" holds out rows of every class; "classes" holds out all rows of some classes, as the data sets for class and
@@ -74,9 +74,7 @@ def validation_split(splits: Splits, share: float = 0.2, seed: int = 0, by: str 
     (64, 16)
     """
     if not isinstance(splits, Splits):
-        raise TypeError(
-            f"validation_split expected what load returned, but got {type(splits).__name__}; pass the whole Splits."
-        )
+        raise TypeError(f"validation_split expected what load returned; got {type(splits).__name__}; pass the whole Splits.")
     if by not in ("rows", "classes"):
-        raise ValueError(f"by expected 'rows' or 'classes', but got {by!r}.")
-    return (held_out if by == "rows" else hold_out_classes)(splits.train, real("share", share, 0.01, 0.9), seed)
+        raise ValueError(f"by expected 'rows' or 'classes'; got {by!r}.")
+    return (held_out if by == "rows" else hold_out_classes)(splits.train, check_float("share", share, 0.01, 0.9), seed)

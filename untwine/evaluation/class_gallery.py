@@ -1,4 +1,4 @@
-"""The pictures that show class and content apart, as arrays: every class with every content, and what is near in each space."""
+"""The images that show class and content apart, as arrays: every class with every content, and what is near in each space."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.metrics.encoded import Fitted
 
-SWITCHED = 8  # pictures along each edge of the grid
-SOUGHT, NEAREST = 6, 5  # pictures whose neighbours are sought, and how many of each
+SWITCHED = 8  # images along each edge of the grid
+SOUGHT, NEAREST = 6, 5  # images whose neighbours are sought, and how many of each
 
 
 def switched(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
-    """Return the first pictures of an order, and the grid of each one's class with each one's content.
+    """Return the first images of an order, and the grid of each one's class with each one's content.
 
     `switch_grid` (k, k, ...) has in row i and column j the class of `switch_sources[i]` and the content of
     `switch_sources[j]`, so its diagonal holds reconstructions.
@@ -26,14 +26,14 @@ def switched(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
 
 
 def nearest_images(latents: Latents, x: Array, rows: Array, order: Array) -> dict[str, Array]:
-    """Return some pictures and, of all whose codes are given, those nearest to them in each block, themselves left out.
+    """Return some images and, of all whose codes are given, those nearest to them in each block, themselves left out.
 
     Parameters
     ----------
     latents
         The codes of `x[rows]`.
     x, rows
-        Pictures, and the indices (ascending) of those whose codes are given.
+        Images, and the indices (ascending) of those whose codes are given.
     order
         Indices, the first of which are those sought for.
     """

@@ -37,7 +37,7 @@ def placed(data: Encoded) -> Iterator[Measurement]:
 
 
 def moved_by_lpips(data: Encoded) -> Iterator[Measurement]:
-    """LPIPS distance of pictures that got another's content to the true ones, and that of doing nothing (on request)."""
+    """LPIPS distance of images that got another's content to the true ones, and that of doing nothing (on request)."""
     before, made, truth = _moved(data, MOST_LOOKED_AT)
     yield from contrast_blocks.moved(lpips(made, truth), lpips(before, truth), "_lpips")
 

@@ -1,4 +1,4 @@
-"""The pictures that show what came apart, as arrays ready to be drawn."""
+"""The images that show what came apart, as arrays ready to be drawn."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ WIDEST = 512  # latents of a block that are looked at one by one; no figure coul
 MADE = 6
 
 
-def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10) -> dict[str, Array]:
-    """Return the arrays that show what came apart, ready to be drawn; pictures as uint8.
+def gallery(method: Fitted, samples: Samples, seed: int = 0, images: int = 10) -> dict[str, Array]:
+    """Return the arrays that show what came apart, ready to be drawn; images as uint8.
 
-    `originals` and `reconstructions` of targets of different classes; for pictures taken apart into common and salient also
+    `originals` and `reconstructions` of targets of different classes; for images taken apart into common and salient also
     `only_common`, `only_salient`, `background_originals`, `background_reconstructions`, `swap_grid` (row i has the common part
     of `swap_common[i]`, column j the salient part of `swap_salient[j]`) and `interpolation` (bilinear between four salient
     codes, with the common code of the first, at [0, 0]) and `background_with_salient` (background i with the salient part of
     target i); where the method draws codes, `made` (every row has one common part, first without a salient part and then with
-    several). For pictures taken apart into class and content `switch_grid` (row i has the class of `switch_sources[i]`, column
-    j the content of `switch_sources[j]`), and `near_sources` with `near_class` and `near_content`, the pictures nearest to
+    several). For images taken apart into class and content `switch_grid` (row i has the class of `switch_sources[i]`, column
+    j the content of `switch_sources[j]`), and `near_sources` with `near_class` and `near_content`, the images nearest to
     each in either space. For every block the t-SNE `plane_<block>` of targets and background together, with `plane_labels` (-1
     unknown), `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and deviation of each latent over the
-    targets; `told_<block>`, the share that each latent tells of each of `factor_names`; and of pictures `walk_<block>`, what is
+    targets; `told_<block>`, the share that each latent tells of each of `factor_names`; and of images `walk_<block>`, what is
     decoded while single latents move, with `walk_latents_<block>`, `walk_values_<block>` and `walk_change_<block>`. A block
-    that is the picture itself (the content of `StarGAN`) has no latents to look at one by one. `posterior_<block>`
+    that is the image itself (the content of `StarGAN`) has no latents to look at one by one. `posterior_<block>`
     has the mean size and the mean deviation of each dimension's Gaussian, where codes are inferred as such.
     """
     rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
     order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
-    x = samples.x[order[:pictures] if len(order) else others[:pictures]]
+    x = samples.x[order[:images] if len(order) else others[:images]]
     z = method.encode(x)
     arrays = {"originals": x, "reconstructions": method.decode(z)}
     if samples.is_image and {"common", "salient"} <= set(z) and len(order) and len(others):
-        y = samples.x[others[:pictures]]
+        y = samples.x[others[:images]]
         arrays |= {"only_common": method.decode(z.remove("salient")), "only_salient": method.decode(z.remove("common"))}
         arrays |= {"background_originals": y, "background_reconstructions": method.decode(method.encode(y))}
         arrays |= _recombined(method, samples.x, order)
@@ -93,7 +93,7 @@ def _recombined(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
 
 
 def _single(latents: Latents, samples: Samples) -> dict[str, Array]:
-    """Return the blocks whose latents are looked at one by one: not too wide ones, nor those that are the picture itself."""
+    """Return the blocks whose latents are looked at one by one: not too wide ones, nor those that are the image itself."""
     most = min(WIDEST, samples.x[0].size - 1) if samples.is_image else WIDEST
     return {block: codes for block, codes in latents.items() if codes.shape[1] <= most}
 
@@ -141,7 +141,7 @@ def _posteriors(method: Fitted, latents: Latents, x: Array) -> dict[str, Array]:
 
 
 def _made(method: Fitted, neutral: Mapping[str, Array], seed: int) -> dict[str, Array]:
-    """Return pictures made from drawn codes, every common part without a salient one and with the same ones as all others."""
+    """Return images made from drawn codes, every common part without a salient one and with the same ones as all others."""
     if not hasattr(method, "prior"):
         return {}
     chance = torch.Generator().manual_seed(seed)

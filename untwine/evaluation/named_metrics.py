@@ -48,7 +48,7 @@ def _probe_factors(data: Encoded) -> Iterator[Measurement]:
 
 
 def _realism(data: Encoded) -> Iterator[Measurement]:
-    """Frechet distance and class score of made pictures, by a network whose name they bear (on request)."""
+    """Frechet distance and class score of made images, by a network whose name they bear (on request)."""
     from untwine.evaluation.seeing import feature_extractor, generated_images, measured
 
     yield from measured(feature_extractor(), generated_images(data), data.seeds)
@@ -103,7 +103,7 @@ def _w2(data: Encoded) -> Iterator[Measurement]:
 
 
 def _reconstruction(data: Encoded) -> Iterator[Measurement]:
-    """Mean squared error of decoded rows, per element; pictures on [0, 1]."""
+    """Mean squared error of decoded rows, per element; images on [0, 1]."""
     batches = (slice(i, i + DECODED_AT_ONCE) for i in range(0, len(data.samples), DECODED_AT_ONCE))
     yield from blocks.reconstructed((data.samples.x[b], data.method.decode(data.latents.take(b))) for b in batches)
 
@@ -133,16 +133,16 @@ def _judged(data: Encoded, name: str, changed: Callable[[Latents, Array, Array],
     rows, labels = rows[some], labels[some]
     donors = other_class(labels)
     codes = changed(data.latents.take(rows), donors, labels[donors])
-    pictures = np.concatenate(
+    images = np.concatenate(
         [data.method.decode(codes.take(slice(i, i + DECODED_AT_ONCE))) for i in range(0, len(rows), DECODED_AT_ONCE)]
     )
     x, held = learnt.samples.x[real], data.samples.x[rows]
-    found = swap_accuracy(x, learnt.labels_of(real), pictures, labels[donors], held, labels)
+    found = swap_accuracy(x, learnt.labels_of(real), images, labels[donors], held, labels)
     yield from contrast_blocks.swapped(f"{name}_accuracy", found)
     columns = data.columns(salient=False)
     if len(columns):
         truth, known = learnt.factors_of(real, columns), data.factors_of(rows, columns)
-        kept = swap_preservation(x, truth, pictures, known, held, known)
+        kept = swap_preservation(x, truth, images, known, held, known)
         yield from contrast_blocks.swapped(f"{name}_preservation", kept)
 
 

@@ -75,12 +75,12 @@ def evaluate(
     from untwine.metrics.encoded import Encoded
 
     if isinstance(metrics, str):
-        raise TypeError(f"metrics expected a list of names, but got the single string {metrics!r}; wrap it in a list.")
+        raise TypeError(f"metrics must be a list of names; got the single string {metrics!r}; wrap it in a list.")
     unknown = [name for name in metrics or () if name not in METRICS]
     if unknown:
-        raise ValueError(f"metrics expected names among {', '.join(METRICS)}, but got {unknown[0]!r}; choose from those.")
+        raise ValueError(f"metrics must be names among {', '.join(METRICS)}; got {unknown[0]!r}; choose from those.")
     if seeds < 2:
-        raise ValueError(f"seeds expected at least 2, to make an interval of, but got {seeds}.")
+        raise ValueError(f"seeds expected at least 2, to make an interval of; got {seeds}.")
     data = Encoded(method, samples, method.encode(samples.x), seeds, _other(method, samples, seeds, train))
     for name in metrics or ():
         if lack := data.lacks(name):
@@ -110,7 +110,7 @@ def _other(method: Fitted, samples: Samples, seeds: int, train: Samples | None) 
     for name in ("label_names", "factor_names"):
         if getattr(train, name) != getattr(samples, name):
             raise ValueError(
-                f"train expected the {name} of the scored samples, {getattr(samples, name)}, but got {getattr(train, name)}; "
+                f"train expected the {name} of the scored samples, {getattr(samples, name)}; got {getattr(train, name)}; "
                 "take both from one data set."
             )
     return Encoded(method, train, method.encode(train.x), seeds)

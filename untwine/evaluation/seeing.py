@@ -1,4 +1,4 @@
-"""Networks that look at pictures for scores of realism: the standard one where its weights are there, else another, by name.
+"""Networks that look at images for scores of realism: the standard one where its weights are there, else another, by name.
 
 Weights are read from `weights/` in the data folder, as safetensors or as npz of plain arrays: `inception_v3*`, the network of
 the FID with the names of its usual weights in torch (and 1008 classes), or `squeezenet1_1*`, with torchvision's names. Where
@@ -31,7 +31,7 @@ from untwine.samples import Samples
 
 AT_ONCE = 50
 MOST_ROWS = 1_000  # of each group; fewer make the Frechet distance larger, so all methods get as many
-# A network's name, how its weights begin, what makes it, and the side of the pictures it looks at.
+# A network's name, how its weights begin, what makes it, and the side of the images it looks at.
 KNOWN: tuple[tuple[str, str, Callable[[], nn.Module], int], ...] = (
     ("inception", "inception_v3", Inception, 299),
     ("squeezenet", "squeezenet1_1", SqueezeNet, 128),
@@ -46,14 +46,14 @@ class Seen(NamedTuple):
 
 
 class Eye(NamedTuple):
-    """A network by its name, and how it looks at pictures (n, C, H, W), uint8 or in [0, 1]."""
+    """A network by its name, and how it looks at images (n, C, H, W), uint8 or in [0, 1]."""
 
     name: str
     look: Callable[[ArrayLike], Seen]
 
 
 def feature_extractor(name: str | None = None, folder: str | Path | None = None) -> Eye:
-    """Return a network to look at pictures with.
+    """Return a network to look at images with.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def feature_extractor(name: str | None = None, folder: str | Path | None = None)
     """
     names = [known for known, *_ in KNOWN] + ["random"]
     if name is not None and name not in names:
-        raise ValueError(f"the network expected one of {', '.join(names)}, but got {name!r}.")
+        raise ValueError(f"the network must be one of {', '.join(names)}; got {name!r}.")
     place = data_folder(folder) / "weights"
     for known, start, make, side in KNOWN:
         path = find_weights(start, folder)
@@ -78,21 +78,21 @@ def feature_extractor(name: str | None = None, folder: str | Path | None = None)
 
 
 def custom_extractor(name: str, network: Callable[[Tensor], Any], side: int) -> Eye:
-    """Return your own network as one to look at pictures with, under a name of its own, which its scores will bear.
+    """Return your own network as one to look at images with, under a name of its own, which its scores will bear.
 
     Parameters
     ----------
     name
         A word that no network here has: `frechet_<name>` and `class_score_<name>` are then its scores.
     network
-        From pictures (n, 3, side, side) in [0, 1] to features (n, d), or to features and probabilities (n, k) of classes; a
+        From images (n, 3, side, side) in [0, 1] to features (n, d), or to features and probabilities (n, k) of classes; a
         module is put in evaluation mode.
     side
-        The side that pictures are brought to.
+        The side that images are brought to.
     """
     taken = [known for known, *_ in KNOWN] + ["random"]
     if not name.isidentifier() or name in taken:
-        raise ValueError(f"custom_extractor expected a name of one word, other than {', '.join(taken)}, but got {name!r}.")
+        raise ValueError(f"custom_extractor must be a name of one word, other than {', '.join(taken)}; got {name!r}.")
     if isinstance(network, nn.Module):
         network.eval()
 
@@ -112,7 +112,7 @@ def realism(method: Fitted, samples: Samples, eye: Eye | None = None, seeds: int
     Parameters
     ----------
     method, samples
-        A method that draws codes, and pictures that it did not learn from.
+        A method that draws codes, and images that it did not learn from.
     eye
         What `feature_extractor` or `custom_extractor` gives; the first known network whose weights are there, where not given.
     seeds
@@ -146,10 +146,10 @@ def _random() -> nn.Module:
 
 
 def _look(network: Callable[[Tensor], tuple[Tensor, Tensor | None]], side: int) -> Callable[[ArrayLike], Seen]:
-    def look(pictures: ArrayLike) -> Seen:
-        x = np.asarray(pictures)
+    def look(images: ArrayLike) -> Seen:
+        x = np.asarray(images)
         if x.ndim != 4 or x.shape[1] not in (1, 3):
-            raise ValueError(f"a network expected pictures (n, C, H, W) with 1 or 3 channels, but got shape {x.shape}.")
+            raise ValueError(f"a network must be images (n, C, H, W) with 1 or 3 channels; got shape {x.shape}.")
         found = []
         with torch.no_grad():
             for start in range(0, len(x), AT_ONCE):
@@ -165,7 +165,7 @@ def _look(network: Callable[[Tensor], tuple[Tensor, Tensor | None]], side: int) 
 
 
 def generated_images(data: Encoded, seed: int = 0) -> Iterator[tuple[str, Array, Array]]:
-    """Yield a group's name, real pictures of it, and as many made from codes of the prior, of backgrounds without s."""
+    """Yield a group's name, real images of it, and as many made from codes of the prior, of backgrounds without s."""
     target, prior = data.target, getattr(data.method, "prior")  # noqa: B009 (not all that is fitted has one)
     apart = "salient" in data.latents and not target.all()
     sides = {"target": target, "background": ~target} if apart else {"x": np.ones_like(target)}

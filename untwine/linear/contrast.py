@@ -179,15 +179,15 @@ def _scale(variances: Array, is_image: bool) -> Array:
 def _check(samples: Samples, permutations: int, seed: int, level: float) -> None:
     if not isinstance(samples, Samples):
         raise TypeError(
-            f"contrast_test expected Samples, but got a {type(samples).__name__}; "
+            f"contrast_test must be Samples; got a {type(samples).__name__}; "
             "make them with Samples.contrast(target=..., background=...)."
         )
     for side, count in (("target", len(samples.target)), ("background", len(samples.background))):
         if count < 2:
-            raise ValueError(f"contrast_test expected at least 2 rows of {side}, but got {count}; add some.")
+            raise ValueError(f"contrast_test expected at least 2 rows of {side}; got {count}; add some.")
     if isinstance(permutations, bool) or not isinstance(permutations, (int, np.integer)) or permutations < 1:
-        raise ValueError(f"permutations expected a whole number of at least 1, but got {permutations!r}.")
+        raise ValueError(f"permutations must be a whole number of at least 1; got {permutations!r}.")
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed expected a whole number of at least 0, but got {seed!r}.")
+        raise ValueError(f"seed must be a whole number of at least 0; got {seed!r}.")
     if not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise ValueError(f"level expected a number between 0 and 1, but got {level!r}.")
+        raise ValueError(f"level must be a number between 0 and 1; got {level!r}.")

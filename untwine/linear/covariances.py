@@ -43,7 +43,7 @@ class Comparison:
 
 
 def compare(samples: Samples) -> Comparison:
-    """Return both covariances in the directions that matter, in double precision; pictures are flattened, in [0, 1]."""
+    """Return both covariances in the directions that matter, in double precision; images are flattened, in [0, 1]."""
     target, background = samples.target.x, samples.background.x
     few = len(target) + len(background) < np.prod(target.shape[1:])
     return (_by_rows if few else _by_columns)(target, background)
@@ -81,7 +81,7 @@ def _constant(squares: Array, mean: Array, n: int) -> Array:
 
 
 def moments(x: Array) -> tuple[Array, Array]:
-    """Return mean (d,) and covariance (d, d), with 1 / (n - 1), of flattened rows; in parts, for pictures are kept as bytes."""
+    """Return mean (d,) and covariance (d, d), with 1 / (n - 1), of flattened rows; in parts, for images are kept as bytes."""
     flat, unit = x.reshape(len(x), -1), 255.0 if x.dtype == np.uint8 else 1.0
     mean = flat.mean(axis=0, dtype=np.float64) / unit
     scatter = np.zeros((flat.shape[1], flat.shape[1]))

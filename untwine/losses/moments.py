@@ -24,7 +24,7 @@ def mmd_squared(a: Tensor, b: Tensor, gammas: Sequence[float], biased: bool = Fa
     """
     if min(len(a), len(b)) < 2 and not biased:
         raise ValueError(
-            f"mmd_squared expected at least 2 points in each set, but got {len(a)} and {len(b)}; raise batch to at least 2."
+            f"mmd_squared expected at least 2 points in each set; got {len(a)} and {len(b)}; raise batch to at least 2."
         )
     within = Tensor.mean if biased else _mean_of_pairs
     return within(kernel(a, a, gammas)) + within(kernel(b, b, gammas)) - 2 * kernel(a, b, gammas).mean()

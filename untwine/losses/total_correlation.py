@@ -32,7 +32,7 @@ def stratified(batch: int, rows: int) -> Tensor:
     $q(z) = \tfrac1N \sum q(z|x)$.
     """
     if batch < 2:
-        raise ValueError("stratified expected a batch of at least 2 rows, but got 1; raise batch.")
+        raise ValueError("stratified must be a batch of at least 2 rows; got 1; raise batch.")
     others = batch - 1
     weights = torch.full((batch, batch), 1 / others, dtype=torch.float64)
     weights.fill_diagonal_(1 / rows)

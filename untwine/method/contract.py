@@ -118,7 +118,7 @@ class Method(Estimator):
         """Return the method as its paper set it for one of its data sets."""
         if data not in cls.papers:
             known = ", ".join(cls.papers) or "none"
-            raise ValueError(f"{cls.__name__}.paper expected one of its paper's data sets ({known}), but got {data!r}.")
+            raise ValueError(f"{cls.__name__}.paper must be one of its paper's data sets ({known}); got {data!r}.")
         return cls(**{**cls.papers[data], **changes})
 
     def fit(
@@ -158,7 +158,7 @@ class Method(Estimator):
             Show how far training is and the time left.
         """
         if resume and out is None:
-            raise ValueError("resume expected a run folder to go on from, but out is not given; pass out=folder.")
+            raise ValueError("resume must be a run folder to go on from, but out is not given; pass out=folder.")
         samples = as_samples(x, y, self.needs)
         self.check()
         require(samples, self.needs, type(self).__name__)
@@ -198,11 +198,11 @@ class Method(Estimator):
         known, wanted = self.known_classes(), np.asarray(labels)
         if known is None:
             raise ValueError(
-                f"class_codes expected a method with a code for every class, but {self.name} has none; encode rows of one."
+                f"class_codes must be a method with a code for every class, but {self.name} has none; encode rows of one."
             )
         if wanted.ndim != 1 or wanted.dtype.kind not in "ui" or not np.isin(wanted, np.arange(len(known))).all():
             raise ValueError(
-                f"class_codes expected classes of training as whole numbers (n,) below {len(known)}, but got {describe_type(labels)};"
+                f"class_codes needs classes of training as whole numbers (n,) below {len(known)}; got {describe_type(labels)}; "
                 "for other classes, encode rows of them."
             )
         codes: Array = known.float().cpu().numpy()
@@ -218,14 +218,14 @@ class Method(Estimator):
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def decode(self, latents: Latents) -> Array:
-        """Return rows from codes: pictures in [0, 1], vectors in the units of the data."""
+        """Return rows from codes: images in [0, 1], vectors in the units of the data."""
         self._fitted()
         if not isinstance(latents, Latents):
             raise TypeError(
-                f"decode expected Latents, but got {describe_type(latents)}; encode rows first, or make Latents(blocks)."
+                f"decode must be Latents; got {describe_type(latents)}; encode rows first, or make Latents(blocks)."
             )
         if {name: latents[name].shape[1] for name in latents} != self.blocks:
-            raise ValueError(f"decode expected the blocks {self.blocks}, but got {latents}; encode with the same method.")
+            raise ValueError(f"decode expected the blocks {self.blocks}; got {latents}; encode with the same method.")
         codes = {name: torch.from_numpy(latents[name]) for name in self.blocks}
         parts = []
         with torch.no_grad():
@@ -245,7 +245,7 @@ class Method(Estimator):
         """Return new rows, from codes drawn from the prior."""
         self._fitted()
         if not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"sample expected a number of rows of at least 1, but got {n!r}.")
+            raise ValueError(f"sample must be a number of rows of at least 1; got {n!r}.")
         codes = self.prior(n, torch.Generator().manual_seed(seed))
         return self.decode(Latents({name: code.numpy() for name, code in codes.items()}))
 
@@ -276,7 +276,7 @@ class Method(Estimator):
         """Take the fitted state from a run folder whose `method.json` was read and found whole."""
         if set(own) != set(card["own_networks"]):
             raise ValueError(
-                f"{folder} expected own networks for {card['own_networks'] or 'nothing'}, but got {sorted(own) or 'none'}; "
+                f"{folder} expected own networks for {card['own_networks'] or 'nothing'}; got {sorted(own) or 'none'}; "
                 "pass the modules it was fitted with as load_method(path, networks={...})."
             )
         tensors = saving.read_weights(folder, card)
@@ -300,7 +300,7 @@ class Method(Estimator):
         mine = (self.name, self.get_params(), samples.fingerprint())
         if (card["method"], card["params"], card["data"].get("fingerprint")) != mine:
             raise ValueError(
-                f"{folder} expected the same method, options and data as the finished run in it, but they differ; "
+                f"{folder} must be the same method, options and data as the finished run in it, but they differ; "
                 "repeat them exactly, or choose another folder."
             )
         return self.restore(card, folder, own)
@@ -309,7 +309,7 @@ class Method(Estimator):
         """Refuse a configuration that cannot work, in one sentence."""
         fields.check(self.get_params(), typing.get_type_hints(type(self)))
         if self.precision not in PRECISIONS:
-            raise ValueError(f"precision expected one of {', '.join(PRECISIONS)}, but got {self.precision!r}.")
+            raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}; got {self.precision!r}.")
 
     def _look_for(self, samples: Samples) -> dict[str, int]:
         """Return what the networks must know of the data: widths that are left to it, and how many rows and classes it has."""

@@ -65,7 +65,7 @@ class Estimator(ABC):
         """Change the configuration; takes effect at the next fit."""
         for name, value in params.items():
             if name not in self.get_params():
-                raise ValueError(f"{type(self).__name__} expected one of {', '.join(self.get_params())}, but got {name!r}.")
+                raise ValueError(f"{type(self).__name__} must be one of {', '.join(self.get_params())}; got {name!r}.")
             setattr(self, name, value)
         return self
 

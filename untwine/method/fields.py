@@ -18,21 +18,19 @@ def check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
     for name, value in values.items():
         _check_type(name, value, hints[name])
         if name.startswith("n_") and isinstance(value, str) and value != "auto":
-            raise ValueError(
-                f"{name} expected a whole number of at least 1, or 'auto' to let the data decide, but got {value!r}."
-            )
+            raise ValueError(f"{name} must be a whole number of at least 1, or 'auto' to let the data decide; got {value!r}.")
         if isinstance(value, str) or value is None:
             continue
         if name.startswith(("n_", "loop_")) or name in COUNTS:
             if value < 1:
-                raise ValueError(f"{name} expected a whole number of at least 1, but got {value}.")
+                raise ValueError(f"{name} must be a whole number of at least 1; got {value}.")
         elif name in ABOVE_ZERO:
             if not value > 0:
-                raise ValueError(f"{name} expected a number above 0, but got {value}.")
+                raise ValueError(f"{name} must be a number above 0; got {value}.")
         elif value < 0:
-            raise ValueError(f"{name} expected a number of at least 0, but got {value}.")
+            raise ValueError(f"{name} must be a number of at least 0; got {value}.")
     if values["seed"] >= 2**63:
-        raise ValueError(f"seed expected a number below 2^63, but got {values['seed']}.")
+        raise ValueError(f"seed must be a number below 2^63; got {values['seed']}.")
 
 
 def _check_type(name: str, value: Any, hint: Any) -> None:
@@ -45,4 +43,4 @@ def _check_type(name: str, value: Any, hint: Any) -> None:
         return
     words = {int: "a whole number", float: "a finite number", str: "a name", bool: "True or False", type(None): "None"}
     expected = " or ".join(words.get(kind, str(kind)) for kind in allowed)
-    raise TypeError(f"{name} expected {expected}, but got {value!r}.")
+    raise TypeError(f"{name} expected {expected}; got {value!r}.")

@@ -22,16 +22,14 @@ def as_samples(x: Samples | ArrayLike, y: ArrayLike | None, needs: Needs) -> Sam
     if isinstance(x, Samples) and y is None:
         return x
     if isinstance(x, Samples):
-        raise TypeError("fit expected either Samples alone or an array with y, but got Samples and y; put y into the Samples.")
+        raise TypeError("fit must be either Samples alone or an array with y; got Samples and y; put y into the Samples.")
     rows = typing.cast(Array, x)  # what is no array, Samples makes one or refuses
     if y is None or needs == "nothing":
         return Samples(rows)
     if needs == "groups":
         groups = np.asarray(y)
         if groups.ndim == 1 and groups.dtype.kind in "USO":
-            raise ValueError(
-                "y expected groups as whole numbers, 0 for the background and 1 or more for targets, but got names."
-            )
+            raise ValueError("y expected groups as whole numbers, 0 for the background and 1 or more for targets; got names.")
         return Samples(rows, groups=groups)
     return Samples(rows, labels=np.asarray(y))
 
@@ -41,7 +39,7 @@ def require(samples: Samples, needs: Needs, title: str) -> None:
     if needs == "groups":
         if samples.groups is None:
             raise ValueError(
-                f"{title} expected a target and a background, but the data has no groups; make it with "
+                f"{title} must be a target and a background, but the data has no groups; make it with "
                 "Samples.contrast(target=..., background=...), or pass groups as y."
             )
         for side, count in (
@@ -50,11 +48,11 @@ def require(samples: Samples, needs: Needs, title: str) -> None:
         ):
             if count < 2:
                 raise ValueError(
-                    f"{title} expected at least 2 rows of {side}, but got {count} sample{'s' * (count != 1)}; "
+                    f"{title} expected at least 2 rows of {side}; got {count} sample{'s' * (count != 1)}; "
                     "add some, or use an unsupervised method."
                 )
     if len(samples) < 2:
-        raise ValueError(f"{title} expected at least 2 rows, but got {len(samples)} sample.")
+        raise ValueError(f"{title} expected at least 2 rows; got {len(samples)} sample.")
     if needs == "labels":
         _require_classes(samples, title)
 
@@ -62,11 +60,11 @@ def require(samples: Samples, needs: Needs, title: str) -> None:
 def _require_classes(samples: Samples, title: str) -> None:
     if samples.labels is None:
         raise ValueError(
-            f"{title} expected a class for every row, but the data has no labels; pass Samples(x, labels=...) or y."
+            f"{title} must be a class for every row, but the data has no labels; pass Samples(x, labels=...) or y."
         )
     if unknown := int((samples.labels < 0).sum()):
         raise ValueError(
-            f"{title} expected a class for every row, but {unknown} of {len(samples)} are unknown (-1); leave those rows out."
+            f"{title} must be a class for every row, but {unknown} of {len(samples)} are unknown (-1); leave those rows out."
         )
     if len(np.unique(samples.labels)) < 2:
         raise ValueError(f"{title} expected at least 2 classes, but all {len(samples)} rows are of one; add rows of others.")
@@ -82,7 +80,7 @@ def choose_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError):
         device = None
     if device is None or device.type not in ("cpu", "cuda", "mps"):
-        raise ValueError(f"device expected auto, cpu, cuda or mps as this machine has it, but got {name!r}; use device='auto'.")
+        raise ValueError(f"device must be auto, cpu, cuda or mps as this machine has it; got {name!r}; use device='auto'.")
     return device
 
 
@@ -92,7 +90,7 @@ def check_networks(networks: Mapping[str, nn.Module] | None) -> dict[str, nn.Mod
         return {}
     if not isinstance(networks, Mapping) or not all(isinstance(module, nn.Module) for module in networks.values()):
         raise TypeError(
-            f"networks expected your own modules by name, such as {{'encoder': module}}, but got {describe_type(networks)}."
+            f"networks expected your own modules by name, such as {{'encoder': module}}; got {describe_type(networks)}."
         )
     return dict(networks)
 

@@ -47,7 +47,7 @@ class Trained(Method):
     def learn(self, samples: Samples, kept: Checkpointing, progress: bool) -> list[Row]:
         """Run the stages in the one loop."""
         if self.batch % distributed.world():
-            raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
+            raise ValueError(f"batch must be a multiple of the {distributed.world()} processes; got {self.batch}.")
         if kept.checkpoint is not None:
             files.folder(kept.checkpoint.parent)  # before the hours of training, not after
         identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}

@@ -103,7 +103,7 @@ def find_method(name: str) -> type[Method]:
     if name not in METHODS:
         near = get_close_matches(name, METHODS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(METHODS)}."
-        raise ValueError(f"the method expected a name from the catalogue, but got {name!r}; {hint}")
+        raise ValueError(f"the method must be a name from the catalogue; got {name!r}; {hint}")
     return METHODS[name]
 
 
@@ -123,5 +123,5 @@ def load_method(path: str | os.PathLike[str], *, networks: Mapping[str, nn.Modul
         method = find_method(card["method"])().set_params(**card["params"])
         method.check()
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{folder}/method.json expected a method and options that this version knows, but: {error}") from None
+        raise ValueError(f"{folder}/method.json must be a method and options that this version knows, but: {error}") from None
     return method.restore(card, folder, check_networks(networks))

@@ -46,7 +46,7 @@ SHAPES = {  # the row of table 1 with the highest SAP; its other II has 5 for 50
     "lr": 1e-4,
     "networks": "conv64",
 }
-FACES = {  # I, which the paper expects to suit real pictures; its IIs have lambda_od 1 and 80, lambda_d half of it
+FACES = {  # I, which the paper expects to suit real images; its IIs have lambda_od 1 and 80, lambda_d half of it
     "variant": "i",
     "lambda_od": 2.0,
     "lambda_d": 100.0,
@@ -103,12 +103,10 @@ class DIPVAE(Trained):
         """Return encoder and decoder."""
         if self.variant not in VARIANTS:
             raise ValueError(
-                f"variant expected 'i' (covariance of the means) or 'ii' (of the codes), but got {self.variant!r}; choose one."
+                f"variant expected 'i' (covariance of the means) or 'ii' (of the codes); got {self.variant!r}; choose one."
             )
         if self.start < 1:
-            raise ValueError(
-                f"start expected a number of at least 1 (1 keeps all weights as they are), but got {self.start!r}."
-            )
+            raise ValueError(f"start must be a number of at least 1 (1 keeps all weights as they are); got {self.start!r}.")
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own)})
 
     def stages(self) -> Iterator[Stage]:

@@ -18,7 +18,7 @@ Deviations
 - Eq. 14 has D maximise L_adv, which Eqs. 4 and 15 write as the loss that it makes small.
 - The generator's adversarial loss is -log D of its rows: the text says non-saturating, Eq. 15 has the saturating form.
 - The class loss is weighted by w_b and w_t as all others are, as in the authors' code; Eq. 5 has no weights.
-- The discriminator sees the rows that the generator has just been judged by, not new ones; the first picture of a pair for H is
+- The discriminator sees the rows that the generator has just been judged by, not new ones; the first image of a pair for H is
   the target row that was generated anyway. With more than one loop, D and H see the same rows again. Both groups pass a
   network together.
 - A uniform prior of s is on (0, 1] and of z on [-1, 1], as tried in the paper.
@@ -41,7 +41,7 @@ from untwine.losses import adversarial
 from untwine.losses.adversarial import no, weighted, yes
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, only_ours, pictured
+from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, imaged, only_ours
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept
 from untwine.training.batches import Batch
@@ -64,7 +64,7 @@ class Fakes(NamedTuple):
 
 @dataclass(eq=False, kw_only=True)
 class DoubleInfoGAN(Trained):
-    """Common and salient parts of a target against a background, by a game that also makes sharp pictures.
+    """Common and salient parts of a target against a background, by a game that also makes sharp images.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class DoubleInfoGAN(Trained):
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
         """Return G(z, s)."""
-        return pictured(self.nets_["generator"](codes["common"], codes["salient"]))
+        return imaged(self.nets_["generator"](codes["common"], codes["salient"]))
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw z and s, as for targets."""

@@ -88,7 +88,7 @@ class FactorVAE(Trained):
         """Return the autoencoder and the discriminator, which has two logits."""
         for field in ("layers_discriminator", "width_discriminator"):
             if getattr(self, field) < 1:
-                raise ValueError(f"{field} expected a whole number of at least 1, but got {getattr(self, field)}.")
+                raise ValueError(f"{field} must be a whole number of at least 1; got {getattr(self, field)}.")
         hidden = [self.width_discriminator] * self.layers_discriminator
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own), "discriminator": layers(self.n_latent, *hidden, 2)})
 

@@ -6,7 +6,7 @@ $$\min_{G, Q, H} \max_D w_{adv} (\log D(x) + \log (1 - D(G(z, n)))) + w_{info} |
     + w_{cr} CE(H(G(z^1, n), G(z^2, n)), k), \quad z^1_k = z^2_k$$
 
 Letters: x a row; z the codes, n the nuisance, which nothing asks for; G the generator; D and Q the heads of one trunk, which
-together are the discriminator; H the regulariser, which sees two pictures whose codes agree in one dimension and names it. Who
+together are the discriminator; H the regulariser, which sees two images whose codes agree in one dimension and names it. Who
 moves: the generator on all terms, the discriminator on the first two, H on the last. All are means over elements and rows.
 
 Deviations
@@ -30,7 +30,7 @@ from torch.nn import functional
 from untwine.losses import adversarial
 from untwine.losses.adversarial import no, yes
 from untwine.method.kinds import Trained
-from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, only_ours, pictured
+from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, imaged, only_ours
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept
 from untwine.training.batches import Batch
@@ -149,7 +149,7 @@ class InfoGAN(Trained):
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
         """Return G(z, 0)."""
-        return pictured(self.nets_["generator"](codes["z"], codes["z"].new_zeros(len(codes["z"]), self.nuisance)))
+        return imaged(self.nets_["generator"](codes["z"], codes["z"].new_zeros(len(codes["z"]), self.nuisance)))
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw codes."""

@@ -21,7 +21,7 @@ then optimises the codes of each row with the generator frozen.
 
 Deviations
 - The default loss is L1 on the rows; `loss="vgg16"` is the paper's (and in its setting, `paper`), its network frozen and shown
-  pictures as in its training.
+  images as in its training.
 - Rates, noise and decay are for that loss and for tens of epochs: a content code moves once an epoch, so its rate `lr_codes` is
   far above the paper's, and class codes, which move in many steps of an epoch, have their own, `lr_class`. Only the size of
   the noise next to that of the codes matters; it is below the paper's.
@@ -128,7 +128,7 @@ class LORD(Trained):
         super().check()
         for field, known in (("inference", INFERENCES), ("regularisation", REGULARISATIONS)):
             if getattr(self, field) not in known:
-                raise ValueError(f"{field} expected one of {', '.join(known)}, but got {getattr(self, field)!r}.")
+                raise ValueError(f"{field} must be one of {', '.join(known)}; got {getattr(self, field)!r}.")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, and the tables of codes and the encoders that the variant has."""

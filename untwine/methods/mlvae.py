@@ -45,7 +45,7 @@ class MLVAE(Trained):
     together
         How many rows of one class share a code in a step.
     scale
-        The deviation of the Gaussian likelihood; pictures are in [0, 1], vectors standardised.
+        The deviation of the Gaussian likelihood; images are in [0, 1], vectors standardised.
     loss
         `l2` is that likelihood, `l1` a Laplace of the same scale; `vgg16` or `squeezenet` put the features of that
         network, whose weights must be there, in place of its absolute errors.
@@ -68,7 +68,7 @@ class MLVAE(Trained):
         """Refuse groups of no rows."""
         super().check()
         if self.together < 1:
-            raise ValueError(f"together expected a whole number of at least 1, but got {self.together}.")
+            raise ValueError(f"together must be a whole number of at least 1; got {self.together}.")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and an encoder for each part, with log-variances."""

@@ -56,7 +56,7 @@ class PCA(Solved):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return room for the solution."""
         if own:
-            raise ValueError(f"PCA expected no networks of your own, but got {', '.join(sorted(own))}; it has none.")
+            raise ValueError(f"PCA expected no networks of your own; got {', '.join(sorted(own))}; it has none.")
         return nn.ModuleDict({"projection": Projection(int(np.prod(shape)), self.n_latent)})
 
     def solve(self, samples: Samples) -> None:
@@ -66,7 +66,7 @@ class PCA(Solved):
         x = samples.x.reshape(len(samples), -1)
         x = x / np.float32(255) if samples.x.dtype == np.uint8 else x
         if self.n_latent > min(x.shape):
-            raise ValueError(f"n_latent expected at most {min(x.shape)} for data of {x.shape}, but got {self.n_latent}.")
+            raise ValueError(f"n_latent expected at most {min(x.shape)} for data of {x.shape}; got {self.n_latent}.")
         with np.errstate(invalid="ignore"):  # rows that are all alike have no variance to give shares of
             solved = decomposition.PCA(self.n_latent, random_state=self.seed).fit(x.astype(np.float64) if x.size < 1e7 else x)
         nets = self.nets_["projection"]
@@ -80,7 +80,7 @@ class PCA(Solved):
         return {"z": (x.flatten(1) - nets.mean) @ nets.components.T}
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return the points of the plane; pictures are cut to [0, 1]."""
+        """Return the points of the plane; images are cut to [0, 1]."""
         nets = self.nets_["projection"]
         x: Tensor = (codes["z"] @ nets.components + nets.mean).view(-1, *self.shape_)
         return x.clamp(0, 1) if len(self.shape_) == 3 else x

@@ -69,7 +69,7 @@ class ProbabilisticContrastivePCA(LinearContrastive):
                 # What has neither signal nor noise has the code 0.
                 return Plane(W, W @ np.linalg.pinv(M, rcond=RANK, hermitian=True), {"gamma": gamma, "sigma2": sigma2})
         raise ValueError(
-            f"gamma expected a weight at which the noise keeps a variance above 0, below {both.n / both.m:.3g} here, "
+            f"gamma must be a weight at which the noise keeps a variance above 0, below {both.n / both.m:.3g} here, "
             f"but got {self.gamma}; lower it, or leave it to gamma=None."
         )
 

@@ -13,7 +13,7 @@ Deviations
   target's own; with a cheaper e it goes there.
 - One encoder has both heads; the paper has one network for each part.
 - Vectors have a Gaussian likelihood with learned variance by default, for which no scale must be known.
-- Pictures are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here. The default is larger: the less a pixel must
+- Images are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here. The default is larger: the less a pixel must
   be explained, the less of the target stays in z.
 - The reference vector starts at 0, the centre of p(e); the paper does not say where.
 - Log-variances are bounded; vectors are standardised.
@@ -63,7 +63,7 @@ class RbVAE(Trained):
         The weights of their divergences; the paper has 1 for both.
     likelihood, scale
         What is said of x given both parts: `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`. `auto`
-        is `gaussian_learned` for vectors and, as in the paper, `laplace` for pictures.
+        is `gaussian_learned` for vectors and, as in the paper, `laplace` for images.
     """
 
     n_common: int = 8

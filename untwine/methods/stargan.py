@@ -17,7 +17,7 @@ Deviations
 - The default rate is for some thousand steps; the paper's 1e-4, for 200,000, is in its setting (`paper`).
 - Classes are drawn uniformly, not by a permutation of the batch's.
 - D(x) is the mean over patches also in the penalty, where the authors' code has their sum.
-- Instance norm takes the statistics of each picture in evaluation too.
+- Instance norm takes the statistics of each image in evaluation too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from untwine.losses import adversarial
 from untwine.method.contract import NotFittedError
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.methods.shared.generative_game import BETAS, framed, pictured
+from untwine.methods.shared.generative_game import BETAS, framed, imaged
 from untwine.networks.norm import statistics_kept
 from untwine.networks.translator import critic, translator
 from untwine.training.batches import Batch
@@ -82,13 +82,13 @@ class StarGAN(Trained):
         """Refuse a game without classes."""
         super().check()
         if not self.w_class:
-            raise ValueError("w_class expected a number above 0, for it alone tells what a class looks like, but got 0.")
+            raise ValueError("w_class must be a number above 0, for it alone tells what a class looks like; got 0.")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the translator and the critic."""
         if own:
             names = ", ".join(sorted(own))
-            raise ValueError(f"StarGAN expected no networks of your own, but got {names}; name some by networks.")
+            raise ValueError(f"StarGAN expected no networks of your own; got {names}; name some by networks.")
         asked = (self.networks, shape, self.found_["classes"], self.width)
         return nn.ModuleDict({"generator": translator(*asked), "discriminator": critic(*asked)})
 
@@ -131,7 +131,7 @@ class StarGAN(Trained):
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
         """Return G(x, c)."""
         x = codes["content"].view(-1, *self.shape_)
-        return pictured(self.nets_["generator"](framed(x), codes["class"]))
+        return imaged(self.nets_["generator"](framed(x), codes["class"]))
 
     def known_classes(self) -> Tensor:
         """Return a share of 1 for each class."""

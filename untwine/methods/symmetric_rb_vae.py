@@ -24,9 +24,9 @@ Deviations
 - Inputs of the discriminators' joint layers are dropped as whole blocks (the row's features, those of z, those of e), each with
   probability 0.25 in each row; the paper does not say whether blocks or single numbers.
 - One encoder has both heads; the paper has one network for each part.
-- Vectors are drawn from p(x|z, e), pictures taken at its mean: at the paper's scale the noise is not seen, at a larger one
+- Vectors are drawn from p(x|z, e), images taken at its mean: at the paper's scale the noise is not seen, at a larger one
   a discriminator would see nothing else.
-- Pictures are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
+- Images are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
 - Vectors have a Gaussian likelihood with learned variance by default; log-variances are bounded.
 """
 
@@ -80,7 +80,7 @@ class SymmetricRbVAE(Trained):
         How often each input of a discriminator's joint layers is dropped.
     likelihood, scale
         What is said of x given both parts: `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`. `auto`
-        is `gaussian_learned` for vectors and, as in the paper, `laplace` for pictures.
+        is `gaussian_learned` for vectors and, as in the paper, `laplace` for images.
     """
 
     n_common: int = 8
@@ -104,7 +104,7 @@ class SymmetricRbVAE(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the reference vector and the two discriminators."""
         if not self.dropped < 1:
-            raise ValueError(f"dropped expected a probability below 1, but got {self.dropped}; the paper has 0.25.")
+            raise ValueError(f"dropped must be a probability below 1; got {self.dropped}; the paper has 0.25.")
         (common, salient), pair, asks = self.blocks.values(), choose(self.networks, shape), copy.copy(self)
         if self.likelihood == "auto" and len(shape) == 3:
             asks.likelihood = "laplace"

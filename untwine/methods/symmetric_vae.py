@@ -16,8 +16,8 @@ Deviations
 - The terms of Eq. 10 are those that paper 001 adds; Pu et al. weigh them, here each counts once.
 - Inputs of the discriminator's joint layers are dropped as whole blocks (the row's features, those of z), each with probability
   0.25 in each row; paper 001 does not say whether blocks or single numbers.
-- Vectors are drawn from p(x|z), pictures taken at its mean: at the paper's scale the noise is not seen.
-- Pictures are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
+- Vectors are drawn from p(x|z), images taken at its mean: at the paper's scale the noise is not seen.
+- Images are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
 - Log-variances are bounded; vectors are standardised.
 """
 
@@ -82,7 +82,7 @@ class SymmetricVAE(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the discriminator of rows with their codes."""
         if not self.dropped < 1:
-            raise ValueError(f"dropped expected a probability below 1, but got {self.dropped}; the paper has 0.25.")
+            raise ValueError(f"dropped must be a probability below 1; got {self.dropped}; the paper has 0.25.")
         pair = choose(self.networks, shape)
         discriminator = Discriminator(pair, shape, self.width or pair.width, (self.n_latent,))
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own), "discriminator": discriminator})

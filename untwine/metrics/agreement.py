@@ -37,7 +37,7 @@ def agreement(codes: ArrayLike, labels: ArrayLike, seed: int = 0) -> Agreement:
     classes = int(labels.max()) + 1
     if not 2 <= classes < len(labels):
         raise ValueError(
-            f"agreement expected at least 2 classes and more rows than classes, but got {classes} classes in "
+            f"agreement expected at least 2 classes and more rows than classes; got {classes} classes in "
             f"{len(labels)} rows; pass more rows."
         )
     # k-means cannot make more clusters than there are different points, and would warn.

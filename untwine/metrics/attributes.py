@@ -114,9 +114,7 @@ def _binary(attributes: ArrayLike, rows: int) -> Array:
     truth = np.asarray(attributes)
     truth = truth[:, None] if truth.ndim == 1 else truth
     if truth.shape[:1] != (rows,) or truth.ndim != 2 or not truth.shape[1] or truth.dtype.kind not in "uifb":
-        raise ValueError(f"attributes expected 0 and 1 of shape ({rows}, k), but got {truth.dtype} of shape {truth.shape}.")
+        raise ValueError(f"attributes expected 0 and 1 of shape ({rows}, k); got {truth.dtype} of shape {truth.shape}.")
     if not np.isin(truth, (0, 1)).all() or (np.ptp(truth.astype(float), axis=0) == 0).any():
-        raise ValueError(
-            "attributes expected columns of both 0 and 1 and nothing else, but got others; leave those columns out."
-        )
+        raise ValueError("attributes expected columns of both 0 and 1 and nothing else; got others; leave those columns out.")
     return truth.astype(bool)

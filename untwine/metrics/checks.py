@@ -15,15 +15,15 @@ def code_rows(codes: ArrayLike) -> Array:
     codes = np.asarray(codes)
     if codes.ndim != 2 or codes.dtype.kind not in "uif" or 0 in codes.shape:
         raise ValueError(
-            f"codes expected numbers of shape (n, width), at least one of each, but got {codes.dtype} of shape {codes.shape}; "
+            f"codes must be numbers of shape (n, width), at least one of each; got {codes.dtype} of shape {codes.shape}; "
             "pass one block, such as z.salient."
         )
     codes = codes.astype(np.float64)
     if not np.isfinite(codes).all():
-        raise ValueError("codes expected finite numbers, but got NaN or infinity; leave those rows out.")
+        raise ValueError("codes must be finite numbers; got NaN or infinity; leave those rows out.")
     largest = np.abs(codes).max()
     if largest >= LARGEST:
-        raise ValueError(f"codes expected numbers below {LARGEST:g} in size, but got {largest:g}; rescale them.")
+        raise ValueError(f"codes must be numbers below {LARGEST:g} in size; got {largest:g}; rescale them.")
     return codes
 
 
@@ -31,16 +31,14 @@ def class_column(labels: ArrayLike, rows: int) -> Array:
     """Return classes (n,) numbered from 0 without gaps, or say why they are not classes."""
     labels = np.asarray(labels)
     if labels.shape != (rows,):
-        raise ValueError(f"labels expected one class for each of the {rows} rows of codes, but got shape {labels.shape}.")
+        raise ValueError(f"labels must be one class for each of the {rows} rows of codes; got shape {labels.shape}.")
     if labels.dtype.kind not in "uibUS":
         raise TypeError(
-            f"labels expected classes as integers or strings, but got {labels.dtype}; use labels.astype(int), or the metric "
+            f"labels expected classes as integers or strings; got {labels.dtype}; use labels.astype(int), or the metric "
             "factors for continuous truths."
         )
     if labels.dtype.kind == "i" and labels.min() < 0:
-        raise ValueError(
-            f"labels expected classes from 0 up, but got {labels.min()}, which means unknown; leave those rows out."
-        )
+        raise ValueError(f"labels expected classes from 0 up; got {labels.min()}, which means unknown; leave those rows out.")
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 
@@ -49,21 +47,21 @@ def factor_columns(factors: ArrayLike, rows: int) -> Array:
     factors = np.asarray(factors)
     if factors.dtype.kind != "f":
         raise TypeError(
-            f"factors expected continuous truths as floats, but got {factors.dtype}, which stands for classes; use the metric "
+            f"factors expected continuous truths as floats; got {factors.dtype}, which stands for classes; use the metric "
             "probe for classes, or pass factors.astype(float)."
         )
     factors = factors[:, None] if factors.ndim == 1 else factors
     if factors.ndim != 2 or len(factors) != rows or not factors.shape[1]:
-        raise ValueError(f"factors expected shape ({rows}, k), a row for each row of codes, but got {factors.shape}.")
+        raise ValueError(f"factors expected shape ({rows}, k), a row for each row of codes; got {factors.shape}.")
     if np.isinf(factors).any():
-        raise ValueError("factors expected finite numbers (NaN for unknown), but got infinities.")
+        raise ValueError("factors must be finite numbers (NaN for unknown); got infinities.")
     return factors.astype(np.float64)
 
 
 def fold_count(folds: int, rows: int) -> int:
     """Return the number of folds, or say why so many cannot be made of so few rows."""
     if folds < 2 or rows < 2 * folds:
-        raise ValueError(f"expected at least 2 folds of at least 2 rows each, but got {folds} folds of {rows} rows.")
+        raise ValueError(f"expected at least 2 folds of at least 2 rows each; got {folds} folds of {rows} rows.")
     return folds
 
 

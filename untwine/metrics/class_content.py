@@ -53,7 +53,7 @@ def reading(codes: ArrayLike, labels: ArrayLike, seed: int = 0, split: Split | N
         split = order[many:], order[:many]
     train, test = split_rows(split, len(codes))
     if len(np.unique(labels[train])) < 2:
-        raise ValueError(f"reading expected at least 2 classes to learn, but got 1 in {len(train)} rows; pass more rows.")
+        raise ValueError(f"reading expected at least 2 classes to learn; got 1 in {len(train)} rows; pass more rows.")
     judge = class_judge(judged_rows(codes[train], "codes"), labels[train], int(labels.max()) + 1, seed)
     right = np.zeros(len(codes), dtype=bool)
     right[test] = judge(judged_rows(codes[test], "codes")) == labels[test]
@@ -105,7 +105,7 @@ def landmark_pairs(labels: ArrayLike, points: ArrayLike, most: int = 1000, seed:
     y, places = np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1), np.asarray(points, dtype=float)
     if places.ndim != 3 or len(places) != len(y) or not places.size or not np.isfinite(places).all():
         raise ValueError(
-            f"landmark_pairs expected known points (n, k, 2) for the {len(y)} labels, but got shape {places.shape} or unknown "
+            f"landmark_pairs expected known points (n, k, 2) for the {len(y)} labels; got shape {places.shape} or unknown "
             "ones; leave rows without landmarks out."
         )
     sizes = np.bincount(y)
@@ -129,10 +129,10 @@ def landmark_pairs(labels: ArrayLike, points: ArrayLike, most: int = 1000, seed:
 
 
 def transfer_errors(moved: ArrayLike, truth: ArrayLike) -> Array:
-    """Return the mean absolute error (n,) of rows whose content was moved; pictures on [0, 1], 0 is perfect."""
+    """Return the mean absolute error (n,) of rows whose content was moved; images on [0, 1], 0 is perfect."""
     a, b = _units(moved), _units(truth)
     if a.shape != b.shape:
-        raise ValueError(f"transfer_errors expected equally many rows of one shape, but got {a.shape} and {b.shape}.")
+        raise ValueError(f"transfer_errors expected equally many rows of one shape; got {a.shape} and {b.shape}.")
     return np.asarray(np.abs(a - b).reshape(len(a), -1).mean(1))
 
 

@@ -84,7 +84,7 @@ def matching_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
     labels = class_column(labels, np.size(labels))
     clusters = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
     if len(clusters) != len(labels):
-        raise ValueError(f"clusters expected one for each of the {len(labels)} labels, but got {len(clusters)}.")
+        raise ValueError(f"clusters must be one for each of the {len(labels)} labels; got {len(clusters)}.")
     table = np.zeros((labels.max() + 1, clusters.max() + 1), dtype=np.int64)
     np.add.at(table, (labels, clusters), 1)
     rows, columns = linear_sum_assignment(table, maximize=True)
@@ -115,7 +115,7 @@ def plane_clustering(plane: ArrayLike, labels: ArrayLike, seed: int = 0) -> Clus
     classes = int(labels.max()) + 1
     if not 2 <= classes < len(labels):
         raise ValueError(
-            f"clustering expected at least 2 classes and more rows than classes, but got {classes} classes in "
+            f"clustering expected at least 2 classes and more rows than classes; got {classes} classes in "
             f"{len(labels)} rows; pass more rows."
         )
     # k-means cannot make more clusters than there are different points, and would warn.

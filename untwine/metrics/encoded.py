@@ -28,13 +28,13 @@ NEEDS = {
     **dict.fromkeys(("dci", "modularity", "z_diff", "factor_vae_score"), ("two factors",)),
     **dict.fromkeys(("attributes", "per_attribute"), ("attributes",)),
     "probe_factors": ("class factors",),
-    "realism": ("pictures", "prior"),
+    "realism": ("images", "prior"),
     "swap": ("two parts", "labels"),
     "translation": ("class", "labels", "class codes"),
     "reading": ("class", "labels"),
     "transfer": ("class", "moves"),
     "landmarks": ("landmarks",),
-    "transfer_lpips": ("class", "moves", "pictures"),
+    "transfer_lpips": ("class", "moves", "images"),
     "leakage": ("two parts", "leaks"),
     "groups": ("groups",),
     "w2": ("common", "groups"),
@@ -207,11 +207,11 @@ class Encoded(NamedTuple):
             ),
             "factors": (
                 lambda: any(len(self.columns(salient)) for salient in (False, True)),
-                f"a factor that varies over {2 * FOLDS} known target rows, but there is none; pass samples with factors",
+                f"a factor that varies over {2 * FOLDS} known target rows and there is none; pass samples with factors",
             ),
             "a factor": (
                 lambda: any(True for _ in self.truths()),
-                "a factor that a part should hold, varying over target rows, but there is none; pass samples with factors",
+                "a factor that a part should hold, varying over target rows and there is none; pass samples with factors",
             ),
             "two factors": (
                 lambda: any(y.shape[1] > 1 for _, _, y, _ in self.truths()),
@@ -219,15 +219,15 @@ class Encoded(NamedTuple):
             ),
             "attributes": (
                 lambda: len(self.attribute_columns()) > 0,
-                "a factor of 0 and 1, known for all targets, but there is none; pass samples with such factors",
+                "a factor of 0 and 1, known for all targets and there is none; pass samples with such factors",
             ),
             "class factors": (
                 lambda: bool(self.class_factors()),
-                f"a factor with at least 2 classes of {FOLDS} known target rows each, but there is none; pass such samples",
+                f"a factor with at least 2 classes of {FOLDS} known target rows each and there is none; pass such samples",
             ),
-            "pictures": (
+            "images": (
                 lambda: self.samples.is_image and self.samples.shape[0] in (1, 3),
-                "pictures, grey or RGB, but the rows are others; pass pictures",
+                "images, grey or RGB, but the rows are others; pass images",
             ),
             "prior": (
                 lambda: hasattr(self.method, "prior"),
@@ -243,11 +243,11 @@ class Encoded(NamedTuple):
             ),
             "class codes": (
                 self.knows_classes,
-                "a method with a code for every class of these rows, but there is none; take the metric 'swap'",
+                "a method with a code for every class of these rows and there is none; take the metric 'swap'",
             ),
             "moves": (
                 lambda: len(self.contents()[0]) > 0 or len(np.unique(self.labels_of(self.marked()[0]))) > 1,
-                "labels, and factors that vary within a class and recur in another (or landmarks), but got none; pass some",
+                "labels, and factors that vary within a class and recur in another (or landmarks); got none; pass some",
             ),
             "landmarks": (
                 lambda: len(self.landmarks()[0]) >= 2 * FOLDS,

@@ -69,7 +69,7 @@ def _areas(codes: Array, y: Array, train: Array, test: Array) -> tuple[float, fl
             each = [_area(p[:, i], y[rows] == value) for i, value in enumerate(model.classes_)]
             known = [area for area in each if area is not None]
             if not known:
-                raise ValueError("explicitness expected test rows of two values of a factor, but got one; split other rows.")
+                raise ValueError("explicitness expected test rows of two values of a factor; got one; split other rows.")
             found.append(float(np.mean(known)))
     return found[0], found[1]
 

@@ -128,7 +128,7 @@ def _score(
 ) -> FactorVAEScore:
     if rows < 2 or train < 1 or test < PARTS:
         raise ValueError(
-            f"factor_vae_score expected 2 rows a vote, 1 training and {PARTS} test votes, but got {rows}, {train} and {test}."
+            f"factor_vae_score expected 2 rows a vote, 1 training and {PARTS} test votes; got {rows}, {train} and {test}."
         )
     alive = (whole > 0) & (whole >= dead**2 * whole.max())
     shape = (len(varies), len(whole))

@@ -39,13 +39,13 @@ def groups(target: ArrayLike, background: ArrayLike, n: int | None = None, seed:
     target, background = code_rows(target), code_rows(background)
     if target.shape[1] != background.shape[1]:
         raise ValueError(
-            f"groups expected codes of one width, but got {target.shape[1]} for the target and {background.shape[1]} for the "
+            f"groups expected codes of one width; got {target.shape[1]} for the target and {background.shape[1]} for the "
             "background; pass the same block of both."
         )
     most = min(len(target), len(background))
     n = min(most, MOST_ROWS) if n is None else n
     if not 2 <= n <= most:
-        raise ValueError(f"groups expected n from 2 to {most}, the size of the smaller group, but got {n}.")
+        raise ValueError(f"groups expected n from 2 to {most}, the size of the smaller group; got {n}.")
     rng = np.random.default_rng(seed)
     codes = np.concatenate([rows[rng.permutation(len(rows))[:n]] for rows in (target, background)])
     distances = cdist(codes, codes)

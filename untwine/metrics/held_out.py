@@ -36,11 +36,11 @@ def split_rows(split: Split, rows: int) -> tuple[Array, Array]:
         train, test = (np.atleast_1d(np.arange(rows)[np.asarray(part)]) for part in split)
     except (IndexError, TypeError, ValueError) as error:
         raise ValueError(
-            f"split expected two sets of rows (train, test), as indices or masks of {rows} rows, but got others ({error})."
+            f"split expected two sets of rows (train, test), as indices or masks of {rows} rows; got others ({error})."
         ) from None
     if not len(train) or not len(test) or len(np.intersect1d(train, test)):
         raise ValueError(
-            f"split expected training rows and other rows to test on, but got {len(train)} and {len(test)} rows, "
+            f"split expected training rows and other rows to test on; got {len(train)} and {len(test)} rows, "
             f"{len(np.intersect1d(train, test))} of them in both; take the shared ones out."
         )
     return train, test
@@ -57,7 +57,7 @@ def third_held_out(split: Split | None, rows: int, metric: str, seed: int) -> tu
     if split is not None:
         return split_rows(split, rows)
     if rows < 3:
-        raise ValueError(f"{metric} expected at least 3 rows, of which a third is held out, but got {rows}; pass more.")
+        raise ValueError(f"{metric} expected at least 3 rows, of which a third is held out; got {rows}; pass more.")
     return random_folds(rows, 3, seed)[0]
 
 
@@ -77,14 +77,14 @@ def classify(
         fold_count(folds, len(test))
         if len(np.unique(labels[train])) < 2:
             raise ValueError(
-                f"split expected at least 2 classes in the training rows, but got 1 in {len(train)} rows; choose other rows."
+                f"split expected at least 2 classes in the training rows; got 1 in {len(train)} rows; choose other rows."
             )
         return Judged(test, _fitted(codes, labels, train, test, standardise), random_parts(test, folds, seed))
     fold_count(folds, len(codes))
     sizes = np.bincount(labels)
     if len(sizes) < 2 or sizes.min() < folds:
         raise ValueError(
-            f"labels expected at least 2 classes of at least {folds} rows each, one for every fold, but got {len(sizes)} "
+            f"labels expected at least 2 classes of at least {folds} rows each, one for every fold; got {len(sizes)} "
             f"classes, the smallest of {sizes.min()} rows; leave small classes out or lower folds."
         )
     pairs = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(codes, labels))

@@ -19,15 +19,13 @@ AT_ONCE = 1_000
 
 
 def judged_rows(x: ArrayLike, name: str) -> Tensor:
-    """Return rows as the judge sees them: vectors as they are, pictures on [0, 1] with sides of at most 32."""
+    """Return rows as the judge sees them: vectors as they are, images on [0, 1] with sides of at most 32."""
     rows = np.asarray(x)
     if rows.ndim not in (2, 4) or rows.dtype.kind not in "uif" or 0 in rows.shape:
-        raise ValueError(
-            f"{name} expected vectors (n, d) or pictures (n, C, H, W), but got {rows.dtype} of shape {rows.shape}."
-        )
+        raise ValueError(f"{name} must be vectors (n, d) or images (n, C, H, W); got {rows.dtype} of shape {rows.shape}.")
     values = torch.as_tensor(rows.astype(np.float32) / (255.0 if rows.dtype == np.uint8 and rows.ndim == 4 else 1.0))
     if not torch.isfinite(values).all():
-        raise ValueError(f"{name} expected finite numbers, but got NaN or infinity; leave those rows out.")
+        raise ValueError(f"{name} must be finite numbers; got NaN or infinity; leave those rows out.")
     if rows.ndim == 4 and max(rows.shape[2:]) > SIDE:
         values = functional.adaptive_avg_pool2d(values, (min(SIDE, rows.shape[2]), min(SIDE, rows.shape[3])))
     return values
@@ -79,7 +77,7 @@ def _trained(
 
 
 def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what centres and scales: each column of vectors, all pixels of pictures by one number."""
+    """Return what centres and scales: each column of vectors, all pixels of images by one number."""
     dims = tuple(range(x.ndim)) if x.ndim == 4 else (0,)
     scale = x.std(dims)
     return x.mean(dims), torch.where(scale > 0, scale, torch.ones(()))

@@ -46,7 +46,7 @@ def landmarks(codes: ArrayLike, points: ArrayLike, folds: int = 5, seed: int = 0
     truth = np.asarray(points, dtype=float)
     if truth.ndim != 3 or truth.shape[2] != 2 or len(truth) != len(rows) or not truth.size or not np.isfinite(truth).all():
         raise ValueError(
-            f"landmarks expected known points (n, k, 2) for the {len(rows)} rows of codes, but got shape {truth.shape} or "
+            f"landmarks expected known points (n, k, 2) for the {len(rows)} rows of codes; got shape {truth.shape} or "
             "unknown ones; leave rows without landmarks out."
         )
     flat = truth.reshape(len(rows), -1)

@@ -48,7 +48,7 @@ def leakage(other: ArrayLike, own: ArrayLike, truth: ArrayLike, folds: int = 5, 
     """
     other, own = code_rows(other), code_rows(own)
     if len(other) != len(own):
-        raise ValueError(f"leakage expected both parts of the same rows, but got {len(other)} and {len(own)} rows.")
+        raise ValueError(f"leakage expected both parts of the same rows; got {len(other)} and {len(own)} rows.")
     (a, folds_a, n), (b, folds_b, _) = (_readable(codes, np.asarray(truth), folds, seed) for codes in (other, own))
     held = _beyond_chance(b, folds_b)
     nothing = float(_beyond_chance(a, folds_a))

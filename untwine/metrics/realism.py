@@ -1,4 +1,4 @@
-"""How far made pictures are from real ones, and how sure and varied they look, in the features of some network."""
+"""How far made images are from real ones, and how sure and varied they look, in the features of some network."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ def frechet(real: ArrayLike, made: ArrayLike) -> float:
     """
     a, b = code_rows(real), code_rows(made)
     if a.shape[1] != b.shape[1] or min(len(a), len(b)) < 2:
-        raise ValueError(
-            f"frechet expected two sets of at least 2 rows with as many features, but got {a.shape} and {b.shape}."
-        )
+        raise ValueError(f"frechet expected two sets of at least 2 rows with as many features; got {a.shape} and {b.shape}.")
     first, second = (np.atleast_2d(np.cov(part, rowvar=False)) for part in (a, b))
     values, vectors = np.linalg.eigh(first)
     root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
@@ -30,16 +28,14 @@ def frechet(real: ArrayLike, made: ArrayLike) -> float:
 
 
 def class_score(probabilities: ArrayLike) -> float:
-    r"""Return how sure and how varied a classifier (n, k) finds pictures: $\exp E\, KL(p(y|x) \| p(y))$ (Salimans et al. 2016).
+    r"""Return how sure and how varied a classifier (n, k) finds images: $\exp E\, KL(p(y|x) \| p(y))$ (Salimans et al. 2016).
 
-    From 1 to k, higher is better: k means that every picture is surely of one class and all classes come equally often, 1 that
-    all pictures get the same answer. It is called the inception score when the classifier is the Inception network.
+    From 1 to k, higher is better: k means that every image is surely of one class and all classes come equally often, 1 that
+    all images get the same answer. It is called the inception score when the classifier is the Inception network.
     """
     p = np.asarray(probabilities, dtype=float)
     if p.ndim != 2 or not len(p) or not np.isfinite(p).all() or (p < 0).any() or not np.allclose(p.sum(axis=1), 1, atol=1e-3):
-        raise ValueError(
-            f"class_score expected probabilities (n, k) whose rows add up to 1, but got others, of shape {p.shape}."
-        )
+        raise ValueError(f"class_score expected probabilities (n, k) whose rows add up to 1; got others, of shape {p.shape}.")
     mean = p.mean(axis=0)
     logs = np.where(p > 0, np.log(np.where(p > 0, p, 1)) - np.log(np.where(mean > 0, mean, 1)), 0.0)
     return float(np.exp((p * logs).sum(axis=1).mean()))

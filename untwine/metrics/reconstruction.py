@@ -11,7 +11,7 @@ from untwine._typing import Array
 def reconstruction(x: ArrayLike, decoded: ArrayLike) -> float:
     """Return the mean squared error of `decoded` for `x`, over all rows and all elements.
 
-    (1 / n m) sum_ij (x_ij - xhat_ij)^2, m being the number of elements (pixels and channels) of a row. Pictures are compared
+    (1 / n m) sum_ij (x_ij - xhat_ij)^2, m being the number of elements (pixels and channels) of a row. Images are compared
     on [0, 1]: uint8 is divided by 255 on either side. Vectors are compared in their own units, unscaled. From 0, lower is
     better: 0 means equal; the mean of the elements' variances is what the mean row scores; on [0, 1] it cannot exceed 1.
     """
@@ -22,7 +22,7 @@ def squared_errors(x: ArrayLike, decoded: ArrayLike) -> Array:
     """Return for each row the mean over its elements of the squared error, as `reconstruction` has it."""
     x, decoded = np.asarray(x), np.asarray(decoded)
     if x.shape != decoded.shape or x.ndim < 2 or 0 in x.shape:
-        raise ValueError(f"reconstruction expected two arrays of one shape (n, ...), but got {x.shape} and {decoded.shape}.")
+        raise ValueError(f"reconstruction expected two arrays of one shape (n, ...); got {x.shape} and {decoded.shape}.")
     errors: Array = ((_unit(x) - _unit(decoded)) ** 2).reshape(len(x), -1).mean(axis=1)
     return errors
 

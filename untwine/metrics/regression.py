@@ -67,7 +67,7 @@ def regression(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int =
     columns = factor_columns(factors, len(codes))
     varies = [bool(len(known) and np.ptp(known) > 0) for known in (y[~np.isnan(y)] for y in columns.T)]
     if not any(varies):
-        raise ValueError(f"regression expected a factor that varies, but none of the {columns.shape[1]} does; pass others.")
+        raise ValueError(f"regression must be a factor that varies, but none of the {columns.shape[1]} does; pass others.")
     found = [_judged(codes, y, folds, seed, split) if vary else _none(folds) for y, vary in zip(columns.T, varies, strict=True)]
     errors, constants = [float(one.regression.mean()) for one in found], [float(one.constant.mean()) for one in found]
     each = [[float(one.regression[part].mean()) for part in one.parts] for one in found]

@@ -31,7 +31,7 @@ def from_rows(codes: ArrayLike, factors: ArrayLike, continuous: Continuous, metr
     varies = varying(classes, metric, least=2) & usable.any(axis=1)
     if varies.sum() < 2:
         raise ValueError(
-            f"{metric} expected at least 2 factors that vary and of which two rows share a value, but got {varies.sum()} among "
+            f"{metric} expected at least 2 factors that vary and of which two rows share a value; got {varies.sum()} among "
             f"{len(varies)}; pass more rows, or factors of fewer values."
         )
     lists = [_same_value(y, rows) for y, rows in zip(classes.T, usable, strict=True)]
@@ -56,7 +56,7 @@ def from_draws(draw: Draw, sizes: Sequence[int], metric: str, paired: bool) -> t
     """Return which factors vary (k,), and a function that draws batches through `draw`, all factors uniform."""
     widths = np.asarray(sizes)
     if widths.ndim != 1 or widths.dtype.kind not in "ui" or not len(widths) or widths.min() < 1 or (widths > 1).sum() < 2:
-        raise ValueError(f"{metric} expected sizes with at least 2 factors of 2 values or more, but got {list(sizes)}.")
+        raise ValueError(f"{metric} expected sizes with at least 2 factors of 2 values or more; got {list(sizes)}.")
 
     def batches(shared: Array, rows: int, rng: np.random.Generator) -> Iterator[Array]:
         for part in _parts(shared, rows):
@@ -68,7 +68,7 @@ def from_draws(draw: Draw, sizes: Sequence[int], metric: str, paired: bool) -> t
             factors[own, :, part] = values
             codes = code_rows(draw(factors.reshape(-1, len(widths))))
             if len(codes) != factors.shape[0] * rows:
-                raise ValueError(f"draw expected to return {factors.shape[0] * rows} rows of codes, but got {len(codes)}.")
+                raise ValueError(f"draw expected to return {factors.shape[0] * rows} rows of codes; got {len(codes)}.")
             yield codes.reshape(len(part), rows, -1)
 
     return widths > 1, batches

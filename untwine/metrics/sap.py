@@ -84,7 +84,7 @@ def sap(
     if classifier == "svm":
         fit, test = split_rows(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed)[0]
     elif classifier != "thresholds" or split is not None:
-        raise ValueError(f"sap expected classifier 'thresholds', or 'svm' with or without split, but got {classifier!r}.")
+        raise ValueError(f"sap expected classifier 'thresholds', or 'svm' with or without split; got {classifier!r}.")
     members = _groups(codes[fit], alive, correlated)
     matrix = np.zeros((codes.shape[1], columns.shape[1]))
     lines, classes = np.flatnonzero(varies & scale), np.flatnonzero(varies & ~np.array(scale))
@@ -124,7 +124,7 @@ def _groups(codes: Array, alive: Array, correlated: float | None) -> Array:
     if correlated is None:
         return np.arange(d)
     if not 0 < correlated < 1:
-        raise ValueError(f"correlated expected a correlation between 0 and 1, but got {correlated}.")
+        raise ValueError(f"correlated must be a correlation between 0 and 1; got {correlated}.")
     near = _r2(codes, codes) > correlated**2
     near &= np.outer(alive, alive)
     return np.asarray(connected_components(near, directed=False)[1])

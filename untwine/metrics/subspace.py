@@ -21,12 +21,12 @@ def canonical_correlation(codes: ArrayLike, factors: ArrayLike) -> float:
     codes = code_rows(codes)
     factors = factor_columns(factors, len(codes))
     if np.isnan(factors).any():
-        raise ValueError("canonical_correlation expected every factor to be known, but got NaN; leave those rows out.")
+        raise ValueError("canonical_correlation expected every factor to be known; got NaN; leave those rows out.")
     k = factors.shape[1]
     if len(codes) <= codes.shape[1] + k:
         raise ValueError(
             f"canonical_correlation expected more rows than codes and factors have columns, {codes.shape[1]} + {k}, or any "
-            f"codes would fit, but got {len(codes)}; pass more rows."
+            f"codes would fit; got {len(codes)}; pass more rows."
         )
     correlations = np.linalg.svd(_basis(codes).T @ _basis(factors), compute_uv=False)
     return float(np.clip(correlations, 0.0, 1.0).sum() / k)

@@ -48,7 +48,7 @@ def swap_accuracy(
 ) -> Swap:
     """Return the share of swapped rows that show the class of the row that gave the salient part.
 
-    A small network (three convolutions on pictures of at most 32 x 32, an MLP on vectors; 400 steps of 64 rows, or 8 a class
+    A small network (three convolutions on images of at most 32 x 32, an MLP on vectors; 400 steps of 64 rows, or 8 a class
     where those are more (version 2; 400 in version 1); fixed seed) is trained on real rows and their labels, and then asked for
     the class of each swapped row. In [0, 1], higher is better: 1 means that the swapped part always arrives; where donors are
     always of another class, 0 means that it never does. Hardly any method comes above `ceiling`, the judge's accuracy on the
@@ -57,7 +57,7 @@ def swap_accuracy(
     Parameters
     ----------
     real_x, real_labels
-        Real rows, vectors (n, d) or pictures (n, C, H, W), and their classes.
+        Real rows, vectors (n, d) or images (n, C, H, W), and their classes.
     swapped_x, wanted_labels
         Decoded rows of the same shape, and the class of each one's salient donor.
     held_x, held_labels
@@ -69,11 +69,11 @@ def swap_accuracy(
     classes = np.split(class_column(np.concatenate(given), sum(sizes)), np.cumsum(sizes)[:-1])
     if sizes[0] != len(rows) or sizes[-1] != len(swapped) or len(sizes) != (2 if held is None else 3):
         raise ValueError(
-            f"swap_accuracy expected one label for each row, but got {sizes} labels for {len(rows)} real, "
+            f"swap_accuracy must be one label for each row; got {sizes} labels for {len(rows)} real, "
             f"{0 if held is None else len(held)} held-out and {len(swapped)} swapped rows."
         )
     if len(np.unique(classes[0])) < 2:
-        raise ValueError(f"swap_accuracy expected at least 2 classes of real rows, but got 1 in {len(rows)} rows; pass more.")
+        raise ValueError(f"swap_accuracy expected at least 2 classes of real rows; got 1 in {len(rows)} rows; pass more.")
     if held is None:
         train, test = _fifth(len(rows), seed)
         rows, held, classes = rows[train], rows[test], [classes[0][train], classes[0][test], classes[1]]
@@ -98,7 +98,7 @@ def swap_preservation(
     A network as in `swap_accuracy` learns to read the factors (n, k) from real rows (squared error), and reads them from
     swapped ones. Per factor R2 = 1 - sum_i (y_i - yhat_i)^2 / sum_i (y_i - mean y)^2, y being the common donor's, **cut off
     below at 0**; then the mean over the factors that vary. In [0, 1], higher is better: 1 means that a swap leaves the
-    common factors alone, 0 that the picture tells nothing of them any more. `ceiling` is the same on real rows `held_x`, or on
+    common factors alone, 0 that the image tells nothing of them any more. `ceiling` is the same on real rows `held_x`, or on
     a random fifth of the real rows, kept from training. Unknown factors (NaN) are left out.
     """
     rows, held, swapped = _three(real_x, held_x, swapped_x)
@@ -107,19 +107,17 @@ def swap_preservation(
         train, test = _fifth(len(rows), seed)
         rows, held, truth, kept = rows[train], rows[test], truth[train], truth[test]
     elif held_factors is None:
-        raise ValueError("swap_preservation expected held_factors beside held_x, but got None; pass both or none.")
+        raise ValueError("swap_preservation expected held_factors beside held_x; got None; pass both or none.")
     else:
         kept = factor_columns(held_factors, len(held))
     if len({truth.shape[1], wanted.shape[1], kept.shape[1]}) > 1:
         raise ValueError(
-            f"swap_preservation expected the same factors of all rows, but got {truth.shape[1]} of real, {kept.shape[1]} of "
+            f"swap_preservation must be the same factors of all rows; got {truth.shape[1]} of real, {kept.shape[1]} of "
             f"held-out and {wanted.shape[1]} of swapped rows."
         )
     scored = [all(_varies(column) for column in columns) for columns in zip(truth.T, wanted.T, kept.T, strict=True)]
     if not any(scored):
-        raise ValueError(
-            f"swap_preservation expected a factor that varies, but none of the {truth.shape[1]} does; pass others."
-        )
+        raise ValueError(f"swap_preservation must be a factor that varies, but none of the {truth.shape[1]} does; pass others.")
     judge = factor_judge(rows, truth[:, scored], seed)
     wanted, kept = wanted[:, scored], kept[:, scored]
     value, folds = _explained(wanted, judge(swapped), seed)
@@ -132,7 +130,7 @@ def other_class(labels: ArrayLike, seed: int = 0) -> Array:
     labels = class_column(labels, np.size(labels))
     sizes = np.bincount(labels)
     if len(sizes) < 2:
-        raise ValueError(f"other_class expected at least 2 classes, but got 1 in {len(labels)} rows; pass more rows.")
+        raise ValueError(f"other_class expected at least 2 classes; got 1 in {len(labels)} rows; pass more rows.")
     order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
     # A random place in the list of all rows without those of the own class, which stand together.
     place = (np.random.default_rng(seed).random(len(labels)) * (len(labels) - sizes[labels])).astype(int)
@@ -144,10 +142,10 @@ def _three(real: ArrayLike, held: ArrayLike | None, swapped: ArrayLike) -> tuple
     kept = None if held is None else judged_rows(held, "held_x")
     if any(part.shape[1:] != rows.shape[1:] for part in (other, *(() if kept is None else (kept,)))):
         raise ValueError(
-            f"swapped rows expected the shape of real ones, {tuple(rows.shape[1:])}, but got {tuple(other.shape[1:])}."
+            f"swapped rows expected the shape of real ones, {tuple(rows.shape[1:])}; got {tuple(other.shape[1:])}."
         )
     if len(rows) < 2 * PARTS:
-        raise ValueError(f"real_x expected at least {2 * PARTS} rows to train a judge on, but got {len(rows)}; pass more.")
+        raise ValueError(f"real_x expected at least {2 * PARTS} rows to train a judge on; got {len(rows)}; pass more.")
     return rows, kept, other
 
 

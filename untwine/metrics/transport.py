@@ -36,13 +36,13 @@ def w2(target: ArrayLike, background: ArrayLike, n: int | None = None, seed: int
     target, background = code_rows(target), code_rows(background)
     if target.shape[1] != background.shape[1]:
         raise ValueError(
-            f"w2 expected codes of one width, but got {target.shape[1]} for the target and {background.shape[1]} for the "
+            f"w2 expected codes of one width; got {target.shape[1]} for the target and {background.shape[1]} for the "
             "background; pass the same block of both."
         )
     most = min(len(target), len(background))
     n = min(most, MOST_ROWS) if n is None else n
     if not 1 <= n <= most:
-        raise ValueError(f"w2 expected n from 1 to {most}, the size of the smaller set, but got {n}.")
+        raise ValueError(f"w2 expected n from 1 to {most}, the size of the smaller set; got {n}.")
     rng = np.random.default_rng(seed)
     t = target[rng.permutation(len(target))[:n]]
     b = background[rng.permutation(len(background))[:n]]

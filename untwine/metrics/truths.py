@@ -22,12 +22,12 @@ def truth_columns(factors: ArrayLike, rows: int, continuous: Continuous = None) 
     """
     given = np.asarray(factors)
     if given.dtype.kind not in "uibf":
-        raise TypeError(f"factors expected numbers, integers for classes, but got {given.dtype}; number the classes from 0.")
+        raise TypeError(f"factors must be numbers, integers for classes; got {given.dtype}; number the classes from 0.")
     given = given[:, None] if given.ndim == 1 else given
     if given.ndim != 2 or len(given) != rows or not given.shape[1]:
-        raise ValueError(f"factors expected shape ({rows}, k), a row for each row of codes, but got {given.shape}.")
+        raise ValueError(f"factors expected shape ({rows}, k), a row for each row of codes; got {given.shape}.")
     if not np.isfinite(given).all():
-        raise ValueError("factors expected known, finite values, but got NaN or infinity; leave those rows out.")
+        raise ValueError("factors expected known, finite values; got NaN or infinity; leave those rows out.")
     scale = _on_scale(given.dtype.kind == "f" if continuous is None else continuous, given.shape[1])
     columns = given.astype(np.float64)
     for j in np.flatnonzero(~scale):
@@ -41,9 +41,9 @@ def _on_scale(continuous: bool | Sequence[bool], factors: int) -> Array:
     expected = f"continuous expected None, True or False, or a list of True or False for each of the {factors} factors"
     wrong = [one for one in given.flat if not isinstance(one, bool | np.bool_)]
     if wrong:
-        raise TypeError(f"{expected}, but got {wrong[0]!r}; say True for what lies on a scale and False for classes.")
+        raise TypeError(f"{expected}; got {wrong[0]!r}; say True for what lies on a scale and False for classes.")
     if given.shape not in ((), (factors,)):
-        raise ValueError(f"{expected}, but got shape {given.shape}; name every factor once, or all at once.")
+        raise ValueError(f"{expected}; got shape {given.shape}; name every factor once, or all at once.")
     return np.broadcast_to(given.astype(bool), (factors,))
 
 
@@ -63,7 +63,7 @@ def binned(column: Array, bins: int = BINS) -> Array:
     A constant has one bin, and so has what varies by rounding alone, for which there are no edges.
     """
     if bins < 2:
-        raise ValueError(f"bins expected at least 2, but got {bins}.")
+        raise ValueError(f"bins expected at least 2; got {bins}.")
     if np.ptp(column) <= 2 * bins * np.spacing(np.abs(column).max()):
         return np.zeros(len(column), dtype=np.int64)
     edges = np.histogram_bin_edges(column, bins)
@@ -75,7 +75,7 @@ def varying(factors: Array, metric: str, least: int = 1) -> Array:
     mask = np.ptp(factors, axis=0) > 0
     if mask.sum() < least:
         raise ValueError(
-            f"{metric} expected at least {least} factor{'s' * (least > 1)} with two values or more, but got "
+            f"{metric} expected at least {least} factor{'s' * (least > 1)} with two values or more; got "
             f"{int(mask.sum())} among {factors.shape[1]}; pass factors that vary."
         )
     return np.asarray(mask)

@@ -47,7 +47,7 @@ def udr(codes: Sequence[ArrayLike], dead: float = DEAD) -> UDR:
     tables = [code_rows(one) for one in codes]
     if len(tables) < 2 or len({len(table) for table in tables}) > 1 or len(tables[0]) < 3:
         raise ValueError(
-            f"udr expected codes of the same rows, at least 3, from at least 2 models, but got {[t.shape for t in tables]}."
+            f"udr expected codes of the same rows, at least 3, from at least 2 models; got {[t.shape for t in tables]}."
         )
     ranked = []
     for table in tables:

@@ -50,7 +50,7 @@ def unsupervised(codes: ArrayLike, bins: int = BINS) -> Unsupervised:
     """
     codes = code_rows(codes)
     if len(codes) < 2:
-        raise ValueError(f"unsupervised expected at least 2 rows, but got {len(codes)}; pass more.")
+        raise ValueError(f"unsupervised expected at least 2 rows; got {len(codes)}; pass more.")
     alive = codes[:, np.ptp(codes, axis=0) > 0]
     if not alive.shape[1]:
         return Unsupervised(0.0, 0.0, 0.0, 0.0)

@@ -102,7 +102,7 @@ def told_apart(points: Array, labels: Array, train: int, classifier: Classifier,
     from sklearn.svm import LinearSVC
 
     if classifier not in ("svm", "logistic"):
-        raise ValueError(f"z_diff expected classifier 'svm' or 'logistic', but got {classifier!r}.")
+        raise ValueError(f"z_diff expected classifier 'svm' or 'logistic'; got {classifier!r}.")
     with one_thread():
         if classifier == "svm":
             model = LinearSVC(C=0.01, loss="hinge", random_state=seed, max_iter=100_000)
@@ -113,7 +113,7 @@ def told_apart(points: Array, labels: Array, train: int, classifier: Classifier,
 
 def _score(varies: Array, batches: Batches, classifier: Classifier, pairs: int, train: int, test: int, seed: int) -> ZDiff:
     if pairs < 1 or train < 10 or test < PARTS:
-        raise ValueError(f"z_diff expected pairs, 10 training and {PARTS} test points, but got {pairs}, {train} and {test}.")
+        raise ValueError(f"z_diff expected pairs, 10 training and {PARTS} test points; got {pairs}, {train} and {test}.")
     rng = np.random.default_rng(seed)
     labels = rng.choice(np.flatnonzero(varies), train + test)
     labels[: varies.sum()] = np.flatnonzero(varies)  # however few points there are, each factor has one

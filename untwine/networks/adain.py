@@ -2,7 +2,7 @@
 
 At the paper's size of 64 x 64 and `width` 64 they are its networks: 3 linear layers (512, 1024, 4096), four times up-sampling,
 a 3 x 3 convolution of 256 channels, LeakyReLU and AdaIN, then convolutions of 5 x 5 (64) and 7 x 7; encoders of a 7 x 7
-convolution (64), four strided 4 x 4 ones (128, 256, 256, 256) and 3 linear layers (256, 256, codes). Pictures of other sizes
+convolution (64), four strided 4 x 4 ones (128, 256, 256, 256) and 3 linear layers (256, 256, codes). Images of other sizes
 are doubled, or halved, as often as it takes between them and a side of at most 4.
 
 Deviation: the scale is 1 plus a linear map of the class code, not the map alone, so that nothing fades while codes are small.
@@ -36,7 +36,7 @@ class Modulation(nn.Module):
 
 
 class AdaIN(nn.Module):
-    """Bring each channel of each picture to mean 0 and deviation 1, then scale and shift it as the class code says."""
+    """Bring each channel of each image to mean 0 and deviation 1, then scale and shift it as the class code says."""
 
     def __init__(self, n_class: int, channels: int) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class AdaIN(nn.Module):
 
 
 class AdaINGenerator(nn.Module):
-    """Draws pictures: the content code through linear layers and up-sampling convolutions, the class code by AdaIN."""
+    """Draws images: the content code through linear layers and up-sampling convolutions, the class code by AdaIN."""
 
     def __init__(self, shape: tuple[int, ...], n_class: int, n_content: int, width: int) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """The generator of paper 003, table 5: nearest up-sampling and 3 x 3 convolutions, with self-attention in the middle.
 
 At 128 x 128 and width 64 it has the layers of the table: a linear layer to (512, 4, 4), then 1024-512-256, attention,
-256-128-64-c, batch norm and ReLU after each convolution but the last. Smaller pictures leave out the first up-samplings. The
+256-128-64-c, batch norm and ReLU after each convolution but the last. Smaller images leave out the first up-samplings. The
 table does not say what the attention is made of: here it is that of Zhang et al., *Self-Attention GANs*, 2019.
 """
 

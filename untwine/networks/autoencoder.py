@@ -46,13 +46,13 @@ class Autoencoder(nn.Module):
     asks
         The method. Of its fields, `blocks` gives the width of each block of codes; `networks` and `width` a name from the
         table of networks and their width; `likelihood` and `scale` what is said of x: `gaussian_learned` has one learned
-        variance for each column, or for each channel of a picture; `gaussian` and `laplace` have the fixed `scale`; `bernoulli`
-        is for pictures. `auto` is `gaussian_learned` for vectors and `gaussian` for pictures.
+        variance for each column, or for each channel of an image; `gaussian` and `laplace` have the fixed `scale`; `bernoulli`
+        is for images. `auto` is `gaussian_learned` for vectors and `gaussian` for images.
     shape
         The shape of a row.
     own
         The user's modules in place of these: `encoder`, from (n, *shape) to twice the width of all blocks; `decoder`, from the
-        width of all blocks to (n, *shape). For pictures the decoder's output goes through a sigmoid.
+        width of all blocks to (n, *shape). For images the decoder's output goes through a sigmoid.
     """
 
     def __init__(self, asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
@@ -61,10 +61,10 @@ class Autoencoder(nn.Module):
         kind = asks.likelihood
         self.kind = kind if kind != "auto" else "gaussian" if len(shape) == 3 else "gaussian_learned"
         if self.kind not in LIKELIHOODS:
-            raise ValueError(f"likelihood expected one of {', '.join(LIKELIHOODS)}, but got {asks.likelihood!r}.")
+            raise ValueError(f"likelihood must be one of {', '.join(LIKELIHOODS)}; got {asks.likelihood!r}.")
         if self.kind == "bernoulli" and len(shape) != 3:
             raise ValueError(
-                "likelihood='bernoulli' expected pictures in [0, 1], but the rows are vectors; use 'gaussian_learned'."
+                "likelihood='bernoulli' must be images in [0, 1], but the rows are vectors; use 'gaussian_learned'."
             )
         codes, pair = sum(self.blocks.values()), choose(asks.networks, shape)
         width = asks.width or pair.width
@@ -76,7 +76,7 @@ class Autoencoder(nn.Module):
 
     def _try_own(self, own: Mapping[str, nn.Module]) -> None:
         if unknown := set(own) - {"encoder", "decoder"}:
-            raise ValueError(f"networks expected modules named encoder and decoder, but got {', '.join(sorted(unknown))}.")
+            raise ValueError(f"networks expected modules named encoder and decoder; got {', '.join(sorted(unknown))}.")
         codes, x = sum(self.blocks.values()), torch.zeros(2, *self.shape)
         for name, given, wanted in (("encoder", x, (2, 2 * codes)), ("decoder", x.new_zeros(2, codes), (2, *self.shape))):
             if name in own:
@@ -98,7 +98,7 @@ class Autoencoder(nn.Module):
         return {name: Code(*pair) for name, pair in zip(self.blocks, pairs, strict=True)}
 
     def output(self, *codes: Tensor) -> Tensor:
-        """Return what the decoder says of codes given block by block: logits for pictures."""
+        """Return what the decoder says of codes given block by block: logits for images."""
         joined = torch.cat(codes, 1) if len(codes) > 1 else codes[0]
         return self.decoder(joined).to(joined.dtype)  # type: ignore[no-any-return]
 
@@ -108,7 +108,7 @@ class Autoencoder(nn.Module):
         return torch.sigmoid(output) if len(self.shape) == 3 else output
 
     def drawn(self, noise: Callable[..., Tensor], *codes: Tensor) -> Tensor:
-        """Return rows generated from codes: vectors drawn from p(x | codes) with noise of a shape, pictures at its mean."""
+        """Return rows generated from codes: vectors drawn from p(x | codes) with noise of a shape, images at its mean."""
         mean = self.mean(*codes)
         if len(self.shape) == 3:
             return mean

@@ -2,7 +2,7 @@
 
 The paper (appendix A.3) says: 5 convolutions and 1 linear layer, LeakyReLU, channel normalisation after each convolution; the
 decoder has 1 linear layer and 5 transposed convolutions. Kernels, strides and channels it leaves open, and of the 8 layers it
-says only how many they are. Here a picture is halved by 4 x 4 kernels until its longer side is at most 4, the channels doubled
+says only how many they are. Here an image is halved by 4 x 4 kernels until its longer side is at most 4, the channels doubled
 each time (at most eightfold); the convolutions that are left over have 3 x 3 kernels and keep the size, each after one of
 the halvings, beginning with the last.
 """
@@ -27,7 +27,7 @@ class ChannelNorm(nn.Module):
     def __init__(self, channels: int, eps: float = 1e-5) -> None:
         super().__init__()
         if channels < 2:
-            raise ValueError(f"channel normalisation expected at least 2 channels, but got {channels}; raise width.")
+            raise ValueError(f"channel normalisation expected at least 2 channels; got {channels}; raise width.")
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(channels))
         self.bias = nn.Parameter(torch.zeros(channels))
@@ -39,7 +39,7 @@ class ChannelNorm(nn.Module):
 
 
 def plan(convolutions: int, height: int, width: int) -> list[tuple[int, int]]:
-    """Return the size of the picture before the first convolution and after each: those that keep it follow the last halvings.
+    """Return the size of the image before the first convolution and after each: those that keep it follow the last halvings.
 
     >>> plan(5, 28, 28)
     [(28, 28), (14, 14), (7, 7), (7, 7), (4, 4), (4, 4)]
@@ -47,8 +47,8 @@ def plan(convolutions: int, height: int, width: int) -> list[tuple[int, int]]:
     first, *halved = halvings(height, width)
     if convolutions < len(halved):
         raise ValueError(
-            f"{convolutions} convolutions expected a picture that as many halvings bring to a side of at most 4, but got "
-            f"{height} x {width}; use smaller pictures, or networks='conv'."
+            f"{convolutions} convolutions must be an image that as many halvings bring to a side of at most 4; got "
+            f"{height} x {width}; use smaller images, or networks='conv'."
         )
     extra = convolutions - len(halved)
     # One more for each halving from the last to the first, and round again.

@@ -53,16 +53,16 @@ class SideBySide(nn.Module):
 
 
 class Generator(nn.Module):
-    """Rows in the networks' units from both codes: of pictures, the sigmoid of what the inner network gives."""
+    """Rows in the networks' units from both codes: of images, the sigmoid of what the inner network gives."""
 
-    def __init__(self, inner: nn.Module, pictures: bool) -> None:
+    def __init__(self, inner: nn.Module, images: bool) -> None:
         super().__init__()
-        self.inner, self.pictures = inner, pictures
+        self.inner, self.images = inner, images
 
     def forward(self, e: Tensor, c: Tensor) -> Tensor:
         """Map class codes (n, n_class) and content codes (n, n_content) to (n, *shape)."""
         x = self.inner(e, c).to(e.dtype)
-        return torch.sigmoid(x) if self.pictures else x
+        return torch.sigmoid(x) if self.images else x
 
 
 class Asks(Protocol):
@@ -75,7 +75,7 @@ class Asks(Protocol):
 
 
 def generator(asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Generator:
-    """Return the generator that a method asks for, or the user's own: from both codes to (n, *shape), logits for pictures."""
+    """Return the generator that a method asks for, or the user's own: from both codes to (n, *shape), logits for images."""
     name, inner = _named(asks.networks, shape), own.get("generator")
     if inner is not None:
         codes = (torch.zeros(2, asks.n_class), torch.zeros(2, asks.n_content))
@@ -87,7 +87,7 @@ def generator(asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) 
     else:
         pair = choose(name, shape)
         inner = SideBySide(pair.decoder(asks.n_class + asks.n_content, shape, asks.width or pair.width))
-    return Generator(inner, pictures=len(shape) == 3)
+    return Generator(inner, images=len(shape) == 3)
 
 
 def encoder(part: str, out: int, asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.Module:
@@ -105,7 +105,7 @@ def encoder(part: str, out: int, asks: Asks, shape: tuple[int, ...], own: Mappin
 def refuse_unknown(own: Mapping[str, nn.Module], known: Sequence[str] = OWN) -> None:
     """Refuse modules that no network of the method is called after."""
     if unknown := set(own) - set(known):
-        raise ValueError(f"networks expected modules named {', '.join(known)}, but got {', '.join(sorted(unknown))}.")
+        raise ValueError(f"networks expected modules named {', '.join(known)}; got {', '.join(sorted(unknown))}.")
 
 
 def _named(networks: str, shape: tuple[int, ...]) -> str:
@@ -113,7 +113,7 @@ def _named(networks: str, shape: tuple[int, ...]) -> str:
         return "mlp"
     if networks == "adain" and len(shape) != 3:
         raise ValueError(
-            f"networks='adain' expected pictures (C, H, W), but the rows are vectors of {shape[0]}; use networks='mlp'."
+            f"networks='adain' must be images (C, H, W), but the rows are vectors of {shape[0]}; use networks='mlp'."
         )
     return networks
 

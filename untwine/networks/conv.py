@@ -1,4 +1,4 @@
-"""Convolutional networks for pictures of every size from 8 to 128, square or not."""
+"""Convolutional networks for images of every size from 8 to 128, square or not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from untwine.networks.norm import BatchNorm
 
 
 def halvings(height: int, width: int, least: int = 4) -> list[tuple[int, int]]:
-    """Return the sizes that a picture goes through, halved (rounded up) until its longer side is at most `least`.
+    """Return the sizes that an image goes through, halved (rounded up) until its longer side is at most `least`.
 
     >>> halvings(28, 28)
     [(28, 28), (14, 14), (7, 7), (4, 4)]

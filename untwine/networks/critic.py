@@ -17,22 +17,22 @@ FEATURES = 128
 
 
 def chosen(name: str, shape: tuple[int, ...]) -> Pair:
-    """Return the networks of that name; `auto` is `dcgan` for pictures and `mlp` for vectors."""
+    """Return the networks of that name; `auto` is `dcgan` for images and `mlp` for vectors."""
     return choose("dcgan" if name == "auto" and len(shape) == 3 else name, shape)
 
 
 class Generator(nn.Module):
-    """A decoder whose pictures are in [-1, 1]; vectors are as it gives them."""
+    """A decoder whose images are in [-1, 1]; vectors are as it gives them."""
 
     def __init__(self, pair: Pair, codes: int, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
-        self.decoder, self.pictures = pair.decoder(codes, shape, width), len(shape) == 3
+        self.decoder, self.images = pair.decoder(codes, shape, width), len(shape) == 3
 
     def forward(self, *codes: Tensor) -> Tensor:
         """Return rows (n, *shape) from codes given block by block."""
         joined = torch.cat(codes, 1) if len(codes) > 1 else codes[0]
         out: Tensor = self.decoder(joined).to(joined.dtype)
-        return torch.tanh(out / 2) if self.pictures else out
+        return torch.tanh(out / 2) if self.images else out
 
 
 class Critic(nn.Module):
@@ -45,7 +45,7 @@ class Critic(nn.Module):
     pair, width
         The networks that the trunk comes from, and their width.
     shape
-        The shape of a row, pictures being in [-1, 1].
+        The shape of a row, images being in [-1, 1].
     logits, codes
         The names of heads with one number, and the widths of those with codes.
     deviation

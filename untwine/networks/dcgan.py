@@ -1,8 +1,8 @@
-"""Networks of paper 003, table 4 (after Radford et al., *DCGAN*, 2016), for pictures of every size from 8 to 128.
+"""Networks of paper 003, table 4 (after Radford et al., *DCGAN*, 2016), for images of every size from 8 to 128.
 
-A picture is halved by 4 x 4 convolutions until its longer side is at most 4, the channels doubled each time, at most eightfold;
+An image is halved by 4 x 4 convolutions until its longer side is at most 4, the channels doubled each time, at most eightfold;
 the generator is the mirror. At 64 x 64 and width 64 these are the layers of the table: 64-128-256-512, and 512-256-128-64-c.
-Pictures are in [-1, 1] there, behind a hyperbolic tangent. Here the decoder gives 2 u, for sigmoid(2 u) = (tanh(u) + 1) / 2.
+Images are in [-1, 1] there, behind a hyperbolic tangent. Here the decoder gives 2 u, for sigmoid(2 u) = (tanh(u) + 1) / 2.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Trunk(nn.Module):
     Parameters
     ----------
     shape, width
-        The shape of a picture, and the channels after the first convolution.
+        The shape of an image, and the channels after the first convolution.
     spectral
         Divide each layer by its largest singular value (table 5) instead of normalising over the batch (table 4).
     deviation
@@ -87,7 +87,7 @@ class DCGANEncoder(nn.Module):
         self.linear = self.trunk.head(out, codes=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map pictures in [0, 1], (n, C, H, W), to (n, out)."""
+        """Map images in [0, 1], (n, C, H, W), to (n, out)."""
         return self.linear(self.trunk(2 * x - 1))  # type: ignore[no-any-return]
 
 

@@ -1,7 +1,7 @@
-"""Networks of paper 001 for pictures of every size from 8 to 128: pixel norm, average pooling, nearest up-sampling.
+"""Networks of paper 001 for images of every size from 8 to 128: pixel norm, average pooling, nearest up-sampling.
 
-The building blocks are those of Karras et al., *Progressive Growing of GANs*, 2018. The paper's own pictures are 64 and 96
-pixels wide, in [-1, 1] behind a hyperbolic tangent; its widths stand in a figure only. Pictures are in [0, 1] here: the
+The building blocks are those of Karras et al., *Progressive Growing of GANs*, 2018. The paper's own images are 64 and 96
+pixels wide, in [-1, 1] behind a hyperbolic tangent; its widths stand in a figure only. Images are in [0, 1] here: the
 encoder maps them to [-1, 1], and the decoder gives 2 u, for sigmoid(2 u) = (tanh(u) + 1) / 2.
 """
 

@@ -1,4 +1,4 @@
-"""Fully connected networks, for vectors and for small pictures."""
+"""Fully connected networks, for vectors and for small images."""
 
 from __future__ import annotations
 

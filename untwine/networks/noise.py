@@ -16,6 +16,6 @@ def noisy(x: Tensor, draw: Draw | None, deviation: float = DEVIATION) -> Tensor:
     """Return x with noise added, or x itself where nothing is drawn."""
     if draw is None or not deviation:
         return x
-    if x.ndim == 4:  # drawn with the channels last, as pictures lie in memory
+    if x.ndim == 4:  # drawn with the channels last, as images lie in memory
         return torch.add(x, draw(*x.shape[2:], x.shape[1]).permute(0, 3, 1, 2), alpha=deviation)
     return torch.add(x, draw(*x.shape[1:]), alpha=deviation)

@@ -1,4 +1,4 @@
-"""The usual networks of the field for 64 x 64 pictures of shapes, for every size from 8 to 128.
+"""The usual networks of the field for 64 x 64 images of shapes, for every size from 8 to 128.
 
 Strided 4 x 4 convolutions with 32, 32, 64 and 64 channels, a linear layer of 256, ReLU, and the mirror of it all (Higgins et
 al. 2017). Other sizes are halved as often as they need to come down to 4 pixels: the first two halvings have `width` channels,

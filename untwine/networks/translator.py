@@ -2,7 +2,7 @@
 
 `residual` has those of StarGAN (Choi et al. 2018): at 128 x 128 and `width` 64, a 7 x 7 convolution, two halvings, six residual
 blocks and two doublings with instance norm, and a critic of six strided 4 x 4 convolutions (64 to 2048 channels) down to 2 x 2.
-Pictures of other sizes are halved as often as it takes to a side of at most 2. Every other name of the table of networks has
+Images of other sizes are halved as often as it takes to a side of at most 2. Every other name of the table of networks has
 its encoder and decoder behind each other. The class comes in as one more channel, or column, for each class.
 """
 
@@ -24,7 +24,7 @@ LEAST = 2  # the side at which the critic judges
 
 
 def translator(name: str, shape: tuple[int, ...], classes: int, width: int | None) -> nn.Module:
-    """Return a network from rows and shares of classes (n, classes) to rows; `auto` is `residual` for pictures, else `mlp`."""
+    """Return a network from rows and shares of classes (n, classes) to rows; `auto` is `residual` for images, else `mlp`."""
     if is_residual(name, shape):
         return Translator(ResidualTranslator(shape, classes, width or RESIDUAL_WIDTH), len(shape) == 3)
     pair = choose(name, shape)
@@ -46,23 +46,23 @@ def is_residual(name: str, shape: tuple[int, ...]) -> bool:
     """Say whether these are the networks of StarGAN's paper, and refuse them for vectors."""
     if name == "residual" and len(shape) != 3:
         raise ValueError(
-            f"networks='residual' expected pictures (C, H, W), but the rows are vectors of {shape[0]}; use networks='mlp'."
+            f"networks='residual' must be images (C, H, W), but the rows are vectors of {shape[0]}; use networks='mlp'."
         )
     return name == "residual" or (name == "auto" and len(shape) == 3)
 
 
 class Translator(nn.Module):
-    """Rows in [-1, 1] for pictures, in the units of the data for vectors, from rows and classes."""
+    """Rows in [-1, 1] for images, in the units of the data for vectors, from rows and classes."""
 
-    def __init__(self, inner: nn.Module, pictures: bool) -> None:
+    def __init__(self, inner: nn.Module, images: bool) -> None:
         super().__init__()
-        self.inner, self.pictures = inner, pictures
+        self.inner, self.images = inner, images
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """Map rows (n, *shape) and shares of classes (n, classes) to rows (n, *shape)."""
         planes = y.view(*y.shape, *(1 for _ in x.shape[2:])).expand(-1, -1, *x.shape[2:])
         out: Tensor = self.inner(torch.cat([x, planes], 1)).to(x.dtype)
-        return torch.tanh(out) if self.pictures else out
+        return torch.tanh(out) if self.images else out
 
 
 class ResidualBlock(nn.Module):

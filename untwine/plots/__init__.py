@@ -1,4 +1,4 @@
-"""Pictures of what came apart: functions of blocks and arrays that return a matplotlib Figure."""
+"""Images of what came apart: functions of blocks and arrays that return a matplotlib Figure."""
 
 from __future__ import annotations
 

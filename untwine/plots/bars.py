@@ -38,7 +38,7 @@ def scores_bars(scores: Mapping[str, Mapping[str, Any]], metric: str, chance: fl
 
     known = {name: score for name, score in scores.items() if _number(score, "value") is not None}
     if not known:
-        raise ValueError(f"scores_bars expected at least one finite score of {metric!r}, but got none.")
+        raise ValueError(f"scores_bars expected at least one finite score of {metric!r}; got none.")
     figure = Figure(figsize=(5.4, 0.9 + 0.55 * len(known)), layout="constrained")
     axes = figure.add_subplot()
     open_frame(axes)

@@ -30,7 +30,7 @@ def curves(history: Iterable[Mapping[str, Any]]) -> Figure:
 
     lines = terms(history)
     if not lines:
-        raise ValueError("curves expected at least one row of history, but got none; fit a method that trains first.")
+        raise ValueError("curves expected at least one row of history; got none; fit a method that trains first.")
     stages = {stage for stage, _, _ in lines}
     columns = min(COLUMNS, len(lines))
     rows = -(-len(lines) // columns)

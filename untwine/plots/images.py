@@ -1,4 +1,4 @@
-"""Pictures in rows and in grids, drawn pixel by pixel."""
+"""Images in rows and in grids, drawn pixel by pixel."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CELL = 0.86  # inches that a picture's side takes; positions below are in cells
+CELL = 0.86  # inches that an image's side takes; positions below are in cells
 GAP = 0.07
 
 
 def image_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = None) -> Figure:
-    """Draw named rows of pictures, one below the other.
+    """Draw named rows of images, one below the other.
 
     Parameters
     ----------
     rows
-        For each row its name and its pictures (m, C, H, W), uint8 or floats in [0, 1]. Rows may differ in length.
+        For each row its name and its images (m, C, H, W), uint8 or floats in [0, 1]. Rows may differ in length.
     titles
         A title for each column.
     """
     if not rows:
-        raise ValueError("image_rows expected at least one row of pictures, but got an empty mapping.")
-    pictures = {name: to_display_range(f"the row {name!r}", row, axes=4) for name, row in rows.items()}
-    columns = max(len(row) for row in pictures.values())
+        raise ValueError("image_rows expected at least one row of images; got an empty mapping.")
+    images = {name: to_display_range(f"the row {name!r}", row, axes=4) for name, row in rows.items()}
+    columns = max(len(row) for row in images.values())
     if titles is not None and len(titles) < columns:
-        raise ValueError(f"titles expected a title for each of the {columns} columns, but got {len(titles)}.")
+        raise ValueError(f"titles must be a title for each of the {columns} columns; got {len(titles)}.")
     # A cell is about as wide as nine letters of the row names.
-    left = 0.25 + max(len(plain(name)) for name in pictures) / 9
+    left = 0.25 + max(len(plain(name)) for name in images) / 9
     top = 0.3 if titles else 0.0
-    axes, figure = canvas(left + columns * (1 + GAP), top + len(pictures) * (1 + GAP))
-    for i, (name, row) in enumerate(pictures.items()):
+    axes, figure = canvas(left + columns * (1 + GAP), top + len(images) * (1 + GAP))
+    for i, (name, row) in enumerate(images.items()):
         y = top + i * (1 + GAP)
         axes.text(left - 0.16, y + 0.5, plain(name), ha="right", va="center", fontsize=12, color=INK)
-        for j, picture in enumerate(row):
-            place(axes, picture, left + j * (1 + GAP), y)
+        for j, image in enumerate(row):
+            place(axes, image, left + j * (1 + GAP), y)
     for j, title in enumerate((titles or ())[:columns]):
         axes.text(left + j * (1 + GAP) + 0.5, 0.12, plain(title, 14), ha="center", va="center", fontsize=9, color=FAINT)
     return figure
@@ -55,11 +55,11 @@ def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike, parts: tup
     Parameters
     ----------
     common
-        The pictures (k, C, H, W) that give the common part, one for each row of the grid.
+        The images (k, C, H, W) that give the common part, one for each row of the grid.
     salient
-        The pictures (l, C, H, W) that give the salient part, one for each column of the grid.
+        The images (l, C, H, W) that give the salient part, one for each column of the grid.
     grid
-        The recombined pictures (k, l, C, H, W).
+        The recombined images (k, l, C, H, W).
     parts
         What the rows and what the columns give, where it is not the common and the salient part.
     """
@@ -67,8 +67,8 @@ def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike, parts: tup
     cells = to_display_range("grid", grid, axes=5)
     if cells.shape[:2] != (len(rows), len(columns)):
         raise ValueError(
-            f"swap_grid expected a grid of {len(rows)} x {len(columns)} pictures, one for each pair of "
-            f"sources, but got {cells.shape[0]} x {cells.shape[1]}."
+            f"swap_grid must be a grid of {len(rows)} x {len(columns)} images, one for each pair of "
+            f"sources; got {cells.shape[0]} x {cells.shape[1]}."
         )
     edge, start = 0.42, 0.42 + 1 + 0.22
     axes, figure = canvas(start + len(columns) * (1 + GAP), start + len(rows) * (1 + GAP))
@@ -77,10 +77,10 @@ def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike, parts: tup
     given = [f"{plain(part, 12)} part from" for part in parts]
     axes.text(right, 0.16, given[1], ha="center", va="center", fontsize=12, color=INK)
     axes.text(0.16, down, given[0], ha="center", va="center", fontsize=12, color=INK, rotation=90)
-    for j, picture in enumerate(columns):
-        place(axes, picture, start + j * (1 + GAP), edge)
-    for i, picture in enumerate(rows):
-        place(axes, picture, edge, start + i * (1 + GAP))
+    for j, image in enumerate(columns):
+        place(axes, image, start + j * (1 + GAP), edge)
+    for i, image in enumerate(rows):
+        place(axes, image, edge, start + i * (1 + GAP))
         for j, cell in enumerate(cells[i]):
             place(axes, cell, start + j * (1 + GAP), start + i * (1 + GAP))
     line = start - 0.11
@@ -95,16 +95,16 @@ def strips(
     after: ArrayLike | None = None,
     titles: tuple[str, str, str] = ("from", "", "to"),
 ) -> Figure:
-    """Draw rows of pictures, each with the one it began with at its left and the one it leads to at its right.
+    """Draw rows of images, each with the one it began with at its left and the one it leads to at its right.
 
     Parameters
     ----------
     grid
-        The pictures (k, l, C, H, W).
+        The images (k, l, C, H, W).
     before, after
-        Pictures (k, C, H, W) for the left and the right of each row; none where not given.
+        Images (k, C, H, W) for the left and the right of each row; none where not given.
     titles
-        The words above the pictures at the left, above the grid and above those at the right.
+        The words above the images at the left, above the grid and above those at the right.
     """
     sides = [None if side is None else np.asarray(side)[:, None] for side in (before, after)]
     blocks = [
@@ -114,7 +114,7 @@ def strips(
     ]
     if len({len(cells) for _, cells in blocks}) > 1:
         counts = ", ".join(str(len(cells)) for _, cells in blocks)
-        raise ValueError(f"strips expected one picture at the side for each row of the grid, but got {counts} rows.")
+        raise ValueError(f"strips must be one image at the side for each row of the grid; got {counts} rows.")
     return panels(blocks)
 
 
@@ -137,35 +137,35 @@ def panels(blocks: Sequence[tuple[str, Array]]) -> Figure:
 
 
 def interpolation(grid: ArrayLike) -> Figure:
-    """Draw a walk in two directions between four pictures; their places, the corners, are framed.
+    """Draw a walk in two directions between four images; their places, the corners, are framed.
 
     Parameters
     ----------
     grid
-        The pictures (g, g, C, H, W); the first index goes down, the second to the right.
+        The images (g, g, C, H, W); the first index goes down, the second to the right.
     """
     cells = to_display_range("grid", grid, axes=5)
     down, right = cells.shape[:2]
-    # The frames of the corners stand a little outside of their pictures.
+    # The frames of the corners stand a little outside of their images.
     axes, figure = canvas(right * (1 + GAP) + GAP, down * (1 + GAP) + GAP)
     for i, row in enumerate(cells):
-        for j, picture in enumerate(row):
+        for j, image in enumerate(row):
             x, y = GAP + j * (1 + GAP), GAP + i * (1 + GAP)
-            place(axes, picture, x, y)
+            place(axes, image, x, y)
             if i in (0, down - 1) and j in (0, right - 1):
                 _frame(axes, x, y)
     return figure
 
 
-def to_display_range(name: str, pictures: ArrayLike, axes: int) -> Array:
-    """Return pictures with their channels last, as matplotlib shows them: RGB, or grey without a channel axis."""
-    x = np.asarray(pictures)
+def to_display_range(name: str, images: ArrayLike, axes: int) -> Array:
+    """Return images with their channels last, as matplotlib shows them: RGB, or grey without a channel axis."""
+    x = np.asarray(images)
     expected = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
     if x.ndim != axes or 0 in x.shape:
-        raise ValueError(f"Plots expected pictures {expected} for {name}, but got an array of shape {x.shape}.")
+        raise ValueError(f"Plots must be images {expected} for {name}; got an array of shape {x.shape}.")
     if x.dtype != np.uint8:
         if x.dtype.kind != "f" or not np.isfinite(x).all():
-            raise ValueError(f"Plots expected uint8 or finite floats for {name}, but got {x.dtype} with other values.")
+            raise ValueError(f"Plots expected uint8 or finite floats for {name}; got {x.dtype} with other values.")
         x = np.clip(x, 0, 1)
     return np.moveaxis(x[..., :3, :, :], -3, -1) if x.shape[-3] >= 3 else x[..., 0, :, :]
 
@@ -187,13 +187,13 @@ def _measure(axes: Axes, width: float, height: float) -> Axes:
     return axes
 
 
-def place(axes: Axes, picture: Array, x: float, y: float) -> None:
-    """Show a picture in the cell whose upper left corner is (x, y), in its own proportions."""
-    high, wide = picture.shape[0] / max(picture.shape[:2]), picture.shape[1] / max(picture.shape[:2])
+def place(axes: Axes, image: Array, x: float, y: float) -> None:
+    """Show an image in the cell whose upper left corner is (x, y), in its own proportions."""
+    high, wide = image.shape[0] / max(image.shape[:2]), image.shape[1] / max(image.shape[:2])
     x, y = x + (1 - wide) / 2, y + (1 - high) / 2
-    largest = 255 if picture.dtype == np.uint8 else 1
+    largest = 255 if image.dtype == np.uint8 else 1
     axes.imshow(
-        picture, extent=(x, x + wide, y + high, y), cmap="gray", vmin=0, vmax=largest, interpolation="nearest", aspect="auto"
+        image, extent=(x, x + wide, y + high, y), cmap="gray", vmin=0, vmax=largest, interpolation="nearest", aspect="auto"
     )
 
 

@@ -48,7 +48,7 @@ def factor_matrix(
 
     scores = np.asarray(matrix, dtype=float)
     if scores.ndim != 2 or 0 in scores.shape or not np.isfinite(scores).all():
-        raise ValueError(f"factor_matrix expected finite scores (latents, factors), but got shape {scores.shape}.")
+        raise ValueError(f"factor_matrix must be finite scores (latents, factors); got shape {scores.shape}.")
     rows, columns = scores.shape
     beside = _names("latent_names", latent_names, rows)
     above = _names("factor_names", factor_names, columns)
@@ -130,7 +130,7 @@ def centres_and_spreads(means: ArrayLike, deviations: ArrayLike, drawing: str) -
     fits = centre.ndim == 1 and len(centre) > 0 and centre.shape == spread.shape
     if not fits or not np.isfinite([centre, spread]).all() or (spread < 0).any():
         raise ValueError(
-            f"{drawing} expected a finite mean and deviation for each latent, but got others, of shapes "
+            f"{drawing} must be a finite mean and deviation for each latent; got others, of shapes "
             f"{centre.shape} and {spread.shape}."
         )
     return centre, spread
@@ -139,7 +139,7 @@ def centres_and_spreads(means: ArrayLike, deviations: ArrayLike, drawing: str) -
 def _names(what: str, names: Sequence[str] | None, many: int) -> list[str]:
     known = [str(i) for i in range(many)] if names is None else [str(name) for name in names]
     if len(known) != many:
-        raise ValueError(f"{what} expected a name for each of {many}, but got {len(known)}.")
+        raise ValueError(f"{what} must be a name for each of {many}; got {len(known)}.")
     return known
 
 

@@ -76,12 +76,12 @@ def plane(
 def _columns(points: ArrayLike, labels: ArrayLike | None, groups: ArrayLike | None) -> tuple[Array, Array, Array]:
     places = np.asarray(points, dtype=float)
     if places.ndim != 2 or places.shape[1] != 2 or not len(places):
-        raise ValueError(f"plane expected points of shape (n, 2), but got {places.shape}.")
+        raise ValueError(f"plane expected points of shape (n, 2); got {places.shape}.")
     classes = np.full(len(places), -1) if labels is None else np.asarray(labels)
     kinds = np.ones(len(places), dtype=int) if groups is None else np.asarray(groups)
     for name, column in (("labels", classes), ("groups", kinds)):
         if column.shape != (len(places),):
-            raise ValueError(f"plane expected {name} for each of the {len(places)} points, but got shape {column.shape}.")
+            raise ValueError(f"plane expected {name} for each of the {len(places)} points; got shape {column.shape}.")
     return places, classes, kinds
 
 

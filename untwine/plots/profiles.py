@@ -1,4 +1,4 @@
-"""Rows that are no pictures: each sample as a line over its features."""
+"""Rows that are no images: each sample as a line over its features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def profiles(rows: Mapping[str, ArrayLike]) -> Figure:
     lines = {name: np.asarray(row, dtype=float) for name, row in rows.items()}
     shapes = {row.shape for row in lines.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) != 2:
-        raise ValueError(f"profiles expected rows of one shape (m, d), but got {sorted(shapes)}.")
+        raise ValueError(f"profiles expected rows of one shape (m, d); got {sorted(shapes)}.")
     many, width = next(iter(shapes))
     columns = min(COLUMNS, many)
     high = -(-many // columns)

@@ -32,7 +32,7 @@ def contrast_spectrum(contrasts: Sequence[float], chance: Sequence[float], n_sal
     heights, bounds = np.asarray(contrasts, dtype=float), np.asarray(chance, dtype=float)
     if heights.ndim != 1 or not len(heights) or not 0 < len(bounds) <= len(heights) or not 0 <= n_salient <= len(heights):
         raise ValueError(
-            f"contrast_spectrum expected contrasts, a bound for each that was tested and how many are salient, but got "
+            f"contrast_spectrum expected contrasts, a bound for each that was tested and how many are salient; got "
             f"{len(heights)} contrasts, {len(bounds)} bounds and {n_salient} salient ones."
         )
     figure = Figure(figsize=(5.4, 2.9), layout="constrained")

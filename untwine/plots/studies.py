@@ -49,7 +49,7 @@ def study_figure(panels: Sequence[Panel]) -> Figure:
 
     known = [panel for panel in panels if panel.lines]
     if not known:
-        raise ValueError("study_figure expected at least one line to draw, but got none; run the study first.")
+        raise ValueError("study_figure expected at least one line to draw; got none; run the study first.")
     columns = min(COLUMNS, len(known))
     rows = -(-len(known) // columns)
     figure = Figure(figsize=(5.2 * columns, 3.6 * rows), layout="constrained")

@@ -38,19 +38,19 @@ def trade_off(
         What is written at the axes and above.
     """
     if not score:
-        raise ValueError("trade_off expected the scores of at least one method, but got none; pass some.")
+        raise ValueError("trade_off expected the scores of at least one method; got none; pass some.")
     lines = {}
     for name, given in score.items():
         if name not in error:
-            raise ValueError(f"trade_off expected an error for every score, but {name!r} has none.")
+            raise ValueError(f"trade_off must be an error for every score, but {name!r} has none.")
         found, cost = np.atleast_2d(np.asarray(given, float)), np.atleast_2d(np.asarray(error[name], float))
         beside = tuple(map(str, (values or {}).get(name, ())))
         if found.shape[1] != cost.shape[1] or (beside and len(beside) != found.shape[1]):
             raise ValueError(
-                f"trade_off expected as many errors, scores and values of {name!r}, but got {cost.shape[1]}, "
+                f"trade_off expected as many errors, scores and values of {name!r}; got {cost.shape[1]}, "
                 f"{found.shape[1]} and {len(beside)}."
             )
         if not found.size or not cost.size:
-            raise ValueError(f"trade_off expected at least one error and score of {name!r}, but got none; leave it out.")
+            raise ValueError(f"trade_off expected at least one error and score of {name!r}; got none; leave it out.")
         lines[name] = Line(cost.mean(axis=0), found, beside)
     return study_figure([Panel(title, x, y, lines)])

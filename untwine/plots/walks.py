@@ -1,4 +1,4 @@
-"""What each latent does: pictures along a walk through its range."""
+"""What each latent does: images along a walk through its range."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def traversals(
     Parameters
     ----------
     grid
-        The pictures (d, steps, C, H, W), uint8 or floats in [0, 1].
+        The images (d, steps, C, H, W), uint8 or floats in [0, 1].
     values
         What the latent is at each step (d, steps); the ends stand beside its row.
     names
@@ -50,7 +50,7 @@ def traversals(
         ("change", moves.shape, (many,)),
     ):
         if shape != expected:
-            raise ValueError(f"traversals expected {what} of shape {expected}, as the grid has, but got {shape}.")
+            raise ValueError(f"traversals expected {what} of shape {expected}, as the grid has; got {shape}.")
     # A cell is about as wide as nine letters of a name, and twelve of the smaller numbers.
     notes = [
         "" if ends is None else f"{row[0]:.2g} to {row[-1]:.2g}" for row in (np.zeros((many, 1)) if ends is None else ends)
@@ -67,6 +67,6 @@ def traversals(
         lift = 0.14 if notes[i] else 0.0
         axes.text(left - 0.14, y + 0.5 - lift, plain(beside[i]), ha="right", va="center", fontsize=12, color=INK)
         axes.text(left - 0.14, y + 0.5 + lift, notes[i], ha="right", va="center", fontsize=9, color=FAINT)
-        for j, picture in enumerate(row):
-            place(axes, picture, left + j * (1 + GAP), y)
+        for j, image in enumerate(row):
+            place(axes, image, left + j * (1 + GAP), y)
     return figure

@@ -37,7 +37,7 @@ MEANINGS = {
     "translation_accuracy_ceiling": "How often that network is right on real rows: hardly any translation scores more.",
     "translation_preservation": "Does the content stay in another class? R² of its true factors, by a network of real rows.",
     "translation_preservation_ceiling": "The R² of that network on real rows: hardly any translation scores more.",
-    "transfer_lpips": "The same distance as LPIPS, by the features of a network: 0 is the same picture.",
+    "transfer_lpips": "The same distance as LPIPS, by the features of a network: 0 is the same image.",
     "transfer_lpips_unmoved": "That distance for samples left as they are: the score of doing nothing.",
     "landmarks": "How far from the true landmarks are those that a regression reads from this part? Mean distance.",
     "landmarks_constant": "The same distance for guessing the mean place of each landmark.",
@@ -56,9 +56,9 @@ MEANINGS = {
     "wasserstein_correlation": "The same as a squared Wasserstein distance to independent latents, over their variance: 0 is "
     "independent.",
     "latent_information": "How much do two latents tell of each other on average? Mutual information in nats, 0 is nothing.",
-    "fid": "Do made pictures look like real ones? Frechet distance in the features of Inception: 0 is alike.",
-    "inception_score": "Are made pictures clear and of many kinds? Inception score: 1 is neither.",
-    "inception_score_real": "The Inception score of real pictures, to compare with.",
+    "fid": "Do made images look like real ones? Frechet distance in the features of Inception: 0 is alike.",
+    "inception_score": "Are made images clear and of many kinds? Inception score: 1 is neither.",
+    "inception_score_real": "The Inception score of real images, to compare with.",
 }
 
 # Scores whose names hold that of a class, a factor or a network, by how they begin and end; the first that fits counts.
@@ -72,10 +72,10 @@ FAMILIES = (
     (
         "frechet_",
         "",
-        "Do made pictures look like real ones? Frechet distance in the features of the network named: 0 is alike.",
+        "Do made images look like real ones? Frechet distance in the features of the network named: 0 is alike.",
     ),
-    ("class_score_", "_real", "The class score of real pictures, to compare with."),
-    ("class_score_", "", "Are made pictures clear and of many kinds? Class score by the network named: 1 is neither."),
+    ("class_score_", "_real", "The class score of real images, to compare with."),
+    ("class_score_", "", "Are made images clear and of many kinds? Class score by the network named: 1 is neither."),
 )
 
 

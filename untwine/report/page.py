@@ -40,7 +40,7 @@ SECTIONS = {
 def report(runs: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
     """Make one self-contained HTML page about a run folder, or about all run folders in a folder.
 
-    The page needs no network and no scripts. What a run lacks (scores, pictures) is named in it with the command that makes it.
+    The page needs no network and no scripts. What a run lacks (scores, images) is named in it with the command that makes it.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def report(runs: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
     """
     out = Path(out)
     if out.is_dir():
-        raise ValueError(f"report expected a file to write, but {str(out)!r} is a folder; use {str(out / 'report.html')!r}.")
+        raise ValueError(f"report must be a file to write, but {str(out)!r} is a folder; use {str(out / 'report.html')!r}.")
     found = read_runs(runs)
     files.write(out, page(found))
     return out

@@ -7,7 +7,7 @@ Rule = tuple[str, str]  # raise or lower, and a field; one that a method does no
 EPOCHS: Rule = ("raise", "epochs")
 
 # The betas, lambda_s, lambda_z, alpha and a raised gamma were seen to move what they stand for in that direction on
-# `toy_contrast`, whose truth is known; `scale`, which only pictures have, on `grassy_digits`. What only one method has is as
+# `toy_contrast`, whose truth is known; `scale`, which only images have, on `grassy_digits`. What only one method has is as
 # its page says. The widths count where the test found another one than the run has.
 COLLAPSED: tuple[Rule, ...] = (
     ("lower", "beta_salient"),

@@ -32,7 +32,7 @@ MARKS = {"apart": "✓", "partly": "≈", "not": "✗", "one": "•", "unknown":
 
 EMPTY = "The salient part is empty: nothing that is decoded comes from it, whatever a classifier may read from traces in it."
 SILENT = "The common part is silent: nothing that is decoded comes from it, so what both groups share is in no part."
-NOTHING = "No labels and no true factors were scored, so the pictures below are all there is to judge by."
+NOTHING = "No labels and no true factors were scored, so the images below are all there is to judge by."
 
 
 @dataclass(frozen=True)

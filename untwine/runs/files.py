@@ -82,7 +82,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
         ) from None
     if not isinstance(content, dict):
         raise ValueError(
-            f"{path} expected a JSON object, but holds a {type(content).__name__}; restore it or make the run again."
+            f"{path} must be a JSON object, but holds a {type(content).__name__}; restore it or make the run again."
         )
     return content
 
@@ -128,7 +128,7 @@ def read_tensors(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[
             notes = json.loads((file.metadata() or {}).get("notes", "{}"))
             return {name: file.get_tensor(name) for name in file.keys()}, notes  # noqa: SIM118 (not a mapping)
     except (SafetensorError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} expected whole safetensors, but it is truncated or damaged ({error}); restore it.") from None
+        raise ValueError(f"{path} must be whole safetensors, but it is truncated or damaged ({error}); restore it.") from None
 
 
 def sha256(path: str | os.PathLike[str]) -> str:

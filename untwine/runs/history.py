@@ -31,7 +31,7 @@ def terms(history: Iterable[Mapping[str, Any]]) -> dict[Term, tuple[Array, Array
             point = (float(row["epoch"]), float(row["value"]))
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                f"A history expected rows with stage, epoch, player, term and value, but got {dict(row)!r}; fit the run again."
+                f"A history expected rows with stage, epoch, player, term and value; got {dict(row)!r}; fit the run again."
             ) from error
         sorted_rows.setdefault(key, []).append(point)
     curves_by_term = {}

@@ -74,7 +74,7 @@ class Run:
 
     @property
     def has_images(self) -> bool:
-        """Whether a sample is a picture."""
+        """Whether a sample is an image."""
         shape = self.about.get("shape")
         return isinstance(shape, list) and len(shape) == 3
 
@@ -99,7 +99,7 @@ def read_runs(folder: str | os.PathLike[str]) -> list[Run]:
     """Read every run at or below a folder, parents before the baselines inside them."""
     root = Path(folder)
     if not root.is_dir():
-        raise ValueError(f"report expected a folder of runs, but {str(folder)!r} is not a folder; make one with untwine fit.")
+        raise ValueError(f"report must be a folder of runs, but {str(folder)!r} is not a folder; make one with untwine fit.")
     found = []
     for path, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -118,7 +118,7 @@ def _read(path: Path, root: Path) -> Run:
     version = about.get("format_version")
     if not isinstance(version, int) or not isinstance(about.get("method"), str):
         raise ValueError(
-            f"{path / 'method.json'} expected a format_version and a method, but one is missing; fit the run again."
+            f"{path / 'method.json'} must be a format_version and a method, but one is missing; fit the run again."
         )
     if version > FORMAT:
         raise ValueError(
@@ -148,9 +148,7 @@ def _scores(path: Path) -> dict[str, Score] | None:
     for name, score in scores.items():
         value = score.get("value") if isinstance(score, dict) else "nothing"
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise ValueError(
-                f"{path} expected a number as value of {name!r}, but got something else; run untwine evaluate again."
-            )
+            raise ValueError(f"{path} must be a number as value of {name!r}; got something else; run untwine evaluate again.")
     return scores
 
 
@@ -161,7 +159,7 @@ def _history(path: Path) -> tuple[Mapping[str, str], ...] | None:
         reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
         rows = tuple(reader)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} expected a table of text, but it cannot be read ({error}); fit the run again.") from None
+        raise ValueError(f"{path} must be a table of text, but it cannot be read ({error}); fit the run again.") from None
     if missing := COLUMNS - set(reader.fieldnames or ()):
         raise ValueError(f"{path} expected the columns {sorted(COLUMNS)}, but lacks {sorted(missing)}; fit the run again.")
     try:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from untwine.runs import files
 from untwine.runs.history import Row
+from untwine.runs.renamed import to_today
 
 FORMAT_VERSION = 1
 CHECKPOINT = "checkpoint.safetensors"
@@ -60,13 +61,13 @@ def read_card(folder: Path) -> dict[str, Any]:
     if not (folder / "method.json").is_file():
         reason = "there is no method.json in it" if folder.is_dir() else "there is no such folder"
         raise ValueError(
-            f"{folder} expected a run folder of untwine, but {reason}; make one with method.save or `untwine fit --out`."
+            f"{folder} must be a run folder of untwine, but {reason}; make one with method.save or `untwine fit --out`."
         )
     card = files.read_json(folder / "method.json")
     version = card.get("format_version")
     if not isinstance(version, int):
         raise ValueError(
-            f"{folder} expected a run folder of untwine, but its method.json has no format_version; it is not ours."
+            f"{folder} must be a run folder of untwine, but its method.json has no format_version; it is not ours."
         )
     if version > FORMAT_VERSION:
         raise ValueError(f"{folder} expected format {FORMAT_VERSION} or older, but has {version}; update untwine to read it.")
@@ -74,9 +75,11 @@ def read_card(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder}/method.json expected to be as it was saved, but it was changed; restore it or fit again.")
     if lacking := NEEDED - set(card):
         raise ValueError(
-            f"{folder}/method.json expected a method and options that this version knows, but: "
+            f"{folder}/method.json must be a method and options that this version knows, but: "
             f"it does not say its {' and '.join(sorted(lacking))}."
         )
+    if isinstance(data := card["data"], dict) and isinstance(data.get("options"), dict):
+        card["data"] = {**data, "options": to_today(data["options"])}
     return card
 
 

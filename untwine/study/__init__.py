@@ -101,7 +101,7 @@ class Study:
         """
         for name, value in (("workers", workers), ("threads", threads)):
             if not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} expected a whole number of at least 1, but got {value!r}.")
+                raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}.")
         table, place = self._table_path(results), Path(out) / self.name / size
         cells: dict[str, Cell] = {}
         for cell in _chosen(self.cells(size), only or {}):
@@ -142,7 +142,7 @@ class Study:
         scored = sorted({one for cell in cells for one in cell.epochs_scored})
         if epoch is not None and epoch not in scored:
             words = ", ".join(map(str, scored)) or "none"
-            raise ValueError(f"epoch expected one that {self.name} scores on the way ({words}), but got {epoch}.")
+            raise ValueError(f"epoch must be one that {self.name} scores on the way ({words}); got {epoch}.")
         marks = {cell.fingerprint for cell in cells}
         others = {row["fingerprint"] for row in whole if row["size"] == size} - marks
         return Table(entries(self.said, size, cells, by_cell(whole), epoch), len(others))
@@ -182,10 +182,10 @@ def _chosen(cells: Iterable[Cell], only: Mapping[str, Collection[Any]]) -> list[
     chosen = list(cells)
     for key, values in only.items():
         if key not in ("row", "data", "seed"):
-            raise ValueError(f"only expected row, data or seed, but got {key!r}.")
+            raise ValueError(f"only expected row, data or seed; got {key!r}.")
         known = list(dict.fromkeys(getattr(cell, key) for cell in cells))
         for value in values:
             if value not in known:
-                raise ValueError(f"only expected a {key} among {', '.join(map(str, known))}, but got {value!r}.")
+                raise ValueError(f"only must be a {key} among {', '.join(map(str, known))}; got {value!r}.")
         chosen = [cell for cell in chosen if getattr(cell, key) in values]
     return chosen

@@ -22,6 +22,7 @@ from untwine.method.contract import Method
 from untwine.methods import find_method
 from untwine.metrics.encoded import Encoded
 from untwine.runs import files
+from untwine.runs.renamed import to_former
 from untwine.runs.saving import seal
 from untwine.samples import Samples
 
@@ -77,6 +78,7 @@ class Cell:
     def fingerprint(self) -> str:
         """The same for equal configurations, whatever their labels, scored by metrics of the same versions."""
         content = {key: value for key, value in self.to_json().items() if key not in LABELS}
+        content["options"] = to_former(content["options"])
         # The first version goes without saying, as in the tables that are older than versions.
         raised = {name: VERSIONS[name] for name in (*self.metrics, *self.epochs_metrics) if VERSIONS.get(name, 1) > 1}
         return seal(content | ({"versions": raised} if raised else {}))[:16]

@@ -80,4 +80,4 @@ def check_among(values: Collection[str], known: Collection[str], where: str) -> 
     """Refuse a value that is none of a few."""
     for value in values:
         if value not in known:
-            raise ValueError(f"{where} expected names among {', '.join(known)}, but got {value!r}.")
+            raise ValueError(f"{where} must be names among {', '.join(known)}; got {value!r}.")

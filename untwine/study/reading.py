@@ -49,7 +49,7 @@ def read(path: Path) -> dict[str, Any]:
 def cells(said: Mapping[str, Any], study: str, size: str) -> list[Cell]:
     """Return the cells of a study in one size, data set by data set."""
     if size not in SIZES:
-        raise ValueError(f"size expected one of {', '.join(SIZES)}, but got {size!r}.")
+        raise ValueError(f"size must be one of {', '.join(SIZES)}; got {size!r}.")
     here = said.get("size", {}).get(size, {})
     scoring = {"resamples": 2, "epochs_scored": (), **{key: said[key] for key in SCORING if key in said}}
     scoring |= {key: here[key] for key in SCORING if key in here}
@@ -122,7 +122,7 @@ def _cell(
     epochs = sum(value for field, value in made.get_params().items() if field.startswith("epochs"))
     watched = tuple(scoring["epochs_scored"]) if epochs else ()  # a closed form has none
     if watched and max(watched) > epochs:
-        raise ValueError(f"epochs_scored expected epochs up to the {epochs} of the row {row.label!r}, but got {max(watched)}.")
+        raise ValueError(f"epochs_scored expected epochs up to the {epochs} of the row {row.label!r}; got {max(watched)}.")
     return Cell(
         study,
         size,
@@ -170,7 +170,7 @@ def _check(said: Mapping[str, Any]) -> None:
     for table in (said, *said.get("size", {}).values(), *said["row"]):
         check_among([*table.get("metrics", ()), *table.get("epochs_metrics", ())], METRICS, "metrics")
         if table.get("resamples", 2) < 2:
-            raise ValueError(f"resamples expected at least 2, to make an interval of, but got {table['resamples']}.")
+            raise ValueError(f"resamples expected at least 2, to make an interval of; got {table['resamples']}.")
     _check_labels(said)
     _check_shared_fields(said)
     _check_published(said)
@@ -182,9 +182,9 @@ def _check_labels(said: Mapping[str, Any]) -> None:
     of_rows = [("rows", [row.label for row in rows(said, size, data)]) for size in SIZES for data in names]
     for kind, found in (("data sets", names), *of_rows):
         if twice := [one for one in found if found.count(one) > 1]:
-            raise ValueError(f"the {kind} expected a label each, but {twice[0]!r} is there twice; give one another label.")
+            raise ValueError(f"the {kind} must be a label each, but {twice[0]!r} is there twice; give one another label.")
         if odd := [one for one in found if set(one) & set(",|")]:
-            raise ValueError(f"the {kind} expected labels without comma and bar, but got {odd[0]!r}.")
+            raise ValueError(f"the {kind} must be labels without comma and bar; got {odd[0]!r}.")
     for column in said["column"]:
         check_among(column.get("data", ()), names, f"data of the column {title(column)!r}")
     known = [score for column in said["column"] for score in column["scores"]]
@@ -192,7 +192,7 @@ def _check_labels(said: Mapping[str, Any]) -> None:
         check_among(row.get("data", ()), names, f"data of the row {row['label']!r}")
         check_among([row["lowest"]] if "lowest" in row else (), known, f"lowest of the row {row['label']!r}")
         if "lowest" in row and not any(one.swept for size in SIZES for one in rows({"row": [row]}, size)):
-            raise ValueError(f"the row {row['label']!r} expected a list of values to choose the lowest of, but sweeps nothing.")
+            raise ValueError(f"the row {row['label']!r} must be a list of values to choose the lowest of, but sweeps nothing.")
     for data in names:
         found = [title(column) for column in columns(said, data)]
         if len(found) != len(set(found)) or not found:
@@ -215,8 +215,8 @@ def _check_published(said: Mapping[str, Any]) -> None:
         check_among([data], [label(one) for one in said["data"]], "published")
         of_rows = {published_label(row) for size in SIZES for row in rows(said, size, data)}
         if not is_a("table", figures):
-            raise ValueError(f"published.{data} expected a list of figures for each row, but got {figures!r}.")
+            raise ValueError(f"published.{data} must be a list of figures for each row; got {figures!r}.")
         check_among(figures, of_rows, f"published.{data}")
         for row, values in figures.items():
             if not is_a("numbers", values) or len(values) > len(columns(said, data)):
-                raise ValueError(f"published.{data}.{row} expected a number for each column, or nan, but got {values!r}.")
+                raise ValueError(f"published.{data}.{row} must be a number for each column, or nan; got {values!r}.")

@@ -47,7 +47,7 @@ class Batch:
     def labels(self) -> Tensor:
         """The class of each row, numbered from 0 without gaps."""
         if self._labels is None:
-            raise ValueError("the batch expected labels, but the samples have none; the method's needs must be 'labels'.")
+            raise ValueError("the batch must be labels, but the samples have none; the method's needs must be 'labels'.")
         return self._labels
 
     def split(self, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -128,7 +128,7 @@ class Rows:
         No row comes twice in a set as long as its class has enough, nor leads a second one before all have led.
         """
         if self.labels is None:
-            raise ValueError("batches of classes expected labels, but the rows have none; the method's needs must be 'labels'.")
+            raise ValueError("batches of classes must be labels, but the rows have none; the method's needs must be 'labels'.")
         labels = self.labels.cpu().numpy()
         shuffled = chance.permutation(len(labels))
         order = shuffled[np.argsort(labels[shuffled], kind="stable")]  # class by class, at random within each

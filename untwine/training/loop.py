@@ -351,7 +351,7 @@ class _Loop:
         tensors, notes = files.read_tensors(self.checkpoint)
         if notes.get("identity") != self.identity:
             raise ValueError(
-                f"{self.checkpoint} expected the same method, options and data as the run that wrote it, but they differ; "
+                f"{self.checkpoint} must be the same method, options and data as the run that wrote it, but they differ; "
                 "repeat them exactly, or start anew without resume."
             )
         self.nets.load_state_dict({name[5:]: value for name, value in tensors.items() if name.startswith("nets/")})
@@ -370,7 +370,7 @@ def owners(stage: Stage, names: Mapping[int, str]) -> dict[str, list[nn.Paramete
         for parameter in parameters:
             if id(parameter) in seen:
                 raise ValueError(
-                    f"every parameter expected one owner, but {names.get(id(parameter), 'one')} belongs to "
+                    f"every parameter must be one owner, but {names.get(id(parameter), 'one')} belongs to "
                     f"{seen[id(parameter)]!r} and {player!r} in stage {stage.name!r}; give it to one of them."
                 )
             seen[id(parameter)] = player

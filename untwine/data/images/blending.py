@@ -24,14 +24,14 @@ def blend_threshold(y: Array, t: Array, rho: float = 0.5, threshold: float = 0.3
     return (y > threshold) * blend(y, t, rho)
 
 
-def to_bytes(pictures: Array) -> Array:
-    """Return pictures in [0, 1] as the nearest uint8 from 0 to 255."""
-    return np.round(pictures * 255).astype(np.uint8)
+def to_bytes(images: Array) -> Array:
+    """Return images in [0, 1] as the nearest uint8 from 0 to 255."""
+    return np.round(images * 255).astype(np.uint8)
 
 
-def to_unit(pictures: Array) -> Array:
-    """Return uint8 pictures as float32 in [0, 1]."""
-    return pictures.astype(np.float32) / np.float32(255)
+def to_unit(images: Array) -> Array:
+    """Return uint8 images as float32 in [0, 1]."""
+    return images.astype(np.float32) / np.float32(255)
 
 
 def overlay(grass: Array, patches: Array, digits: Array, rows: Array, mix: Callable[[Array, Array], Array]) -> Array:

@@ -7,9 +7,9 @@ import numpy as np
 from untwine._typing import Array
 
 BLADES = 420
-# A texture is this many pictures high and wide; it has no border, so a crop may lie anywhere on it.
+# A texture is this many images high and wide; it has no border, so a crop may lie anywhere on it.
 IMAGES_ACROSS = 2
-# Time grows with the area of what is drawn, so larger pictures are enlarged from this size.
+# Time grows with the area of what is drawn, so larger images are enlarged from this size.
 LARGEST_DRAWN = 48
 SATURATION = 0.75
 HUE_SPREAD = 9.0
@@ -28,7 +28,7 @@ def draw_textures(rng: np.random.Generator, many: int, size: int) -> tuple[Array
     many
         How many textures.
     size
-        The side in pixels of the pictures that will be cut out; blades are drawn to that scale.
+        The side in pixels of the images that will be cut out; blades are drawn to that scale.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def draw_textures(rng: np.random.Generator, many: int, size: int) -> tuple[Array
     rows = np.arange(-1, int(0.95 * size) + 1, dtype=np.float32)[:, None]
     across = int(np.ceil(0.06 * size)) + 1
     columns = np.arange(-across, across + 1, dtype=np.float32)
-    picture = np.arange(many)[:, None, None]
+    image = np.arange(many)[:, None, None]
 
     def draw(low: float, high: float) -> Array:
         return rng.uniform(low, high, (many, 1, 1)).astype(np.float32)
@@ -64,27 +64,27 @@ def draw_textures(rng: np.random.Generator, many: int, size: int) -> tuple[Array
         light = draw(0.65, 1.35) * (0.55 + 0.45 * depth) * (0.7 + 0.45 * along) * (1 + 0.16 * np.clip(offset / width, -1, 1))
         at = (np.floor(y) - rows).astype(np.int32) % side * side + pixel.astype(np.int32) % side
         for canvas, paint in ((shades, light), (hues, draw(-1, 1))):
-            below = canvas[picture, at]
-            canvas[picture, at] = below + cover * (paint - below)
+            below = canvas[image, at]
+            canvas[image, at] = below + cover * (paint - below)
     return shades.reshape(many, side, side), hues.reshape(many, side, side)
 
 
 def colour(shades: Array, hues: Array, brightness: Array, hue: Array) -> Array:
-    """Colour cut-out grass (n, H, W) so that each picture has the given brightness and hue.
+    """Colour cut-out grass (n, H, W) so that each image has the given brightness and hue.
 
     Parameters
     ----------
     shades, hues
-        What `draw_textures` returned, cut to pictures.
+        What `draw_textures` returned, cut to images.
     brightness
-        For each picture the wanted mean of HSV's value, in (0, 1); shades are rescaled to it, so that no chance of
+        For each image the wanted mean of HSV's value, in (0, 1); shades are rescaled to it, so that no chance of
         the blades is left in it. Grass has green as its largest channel, so this is the mean of the green channel.
     hue
-        For each picture the wanted hue in degrees from 70 (yellowish) to 150 (bluish); single blades differ by up to 9.
+        For each image the wanted hue in degrees from 70 (yellowish) to 150 (bluish); single blades differ by up to 9.
 
     Returns
     -------
-    pictures
+    images
         (n, 3, H, W), float32 in [0, 1].
     """
     value = shades * (brightness / shades.mean(axis=(1, 2)))[:, None, None].astype(np.float32)
@@ -92,12 +92,12 @@ def colour(shades: Array, hues: Array, brightness: Array, hue: Array) -> Array:
     turn = (hue[:, None, None].astype(np.float32) + HUE_SPREAD * hues - 120) / 60
     red = value * (1 - SATURATION + SATURATION * np.clip(-turn, 0, 1))
     blue = value * (1 - SATURATION + SATURATION * np.clip(turn, 0, 1))
-    pictures: Array = np.clip(np.stack([red, value, blue], axis=1), 0, 1)
-    return pictures
+    images: Array = np.clip(np.stack([red, value, blue], axis=1), 0, 1)
+    return images
 
 
 class Meadow:
-    """Drawn textures of grass, from which pictures of one size are cut.
+    """Drawn textures of grass, from which images of one size are cut.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Meadow:
     many
         How many textures to draw.
     size
-        The side of the pictures in pixels.
+        The side of the images in pixels.
     """
 
     def __init__(self, rng: np.random.Generator, many: int, size: int) -> None:
@@ -115,7 +115,7 @@ class Meadow:
         if size > LARGEST_DRAWN:
             self.shades, self.hues = _enlarge(self.shades, size), _enlarge(self.hues, size)
 
-    def pictures(self, rng: np.random.Generator, brightness: Array, hue: Array) -> Array:
+    def images(self, rng: np.random.Generator, brightness: Array, hue: Array) -> Array:
         """Cut a random square for each pair of brightness and hue, and colour it: (n, 3, size, size), float32."""
         which = rng.integers(len(self.shades), size=len(brightness))[:, None, None]
         side = self.shades.shape[1]

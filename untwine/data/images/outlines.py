@@ -1,7 +1,7 @@
 """Outlines of digits, and their style: width, size and colour.
 
 The steps of appendix C.1 of "Learning disentangled representations with reference-based variational autoencoders". Its
-letters: c is a colour, and c / |c|_1 what the picture is multiplied by. A picture is 64 x 64 while it is drawn, whatever size
+letters: c is a colour, and c / |c|_1 what the image is multiplied by. An image is 64 x 64 while it is drawn, whatever size
 it ends with.
 """
 
@@ -33,7 +33,7 @@ def outlines(digits: Array) -> Array:
 
 
 def dilate(lines: Array, width: int) -> Array:
-    """Dilate bool pictures (n, H, W) by a square of `width` pixels; an even square reaches one pixel further down and right."""
+    """Dilate bool images (n, H, W) by a square of `width` pixels; an even square reaches one pixel further down and right."""
     reach = range(-((width - 1) // 2), width // 2 + 1)
     across, both = np.zeros_like(lines), np.zeros_like(lines)
     for step in reach:
@@ -43,14 +43,14 @@ def dilate(lines: Array, width: int) -> Array:
     return both
 
 
-def shrink(pictures: Array, scale: Array, size: int) -> Array:
-    """Shrink pictures (n, 64, 64) by `scale` (n,) about their centre into black ones of `size`, by areas; float32."""
+def shrink(images: Array, scale: Array, size: int) -> Array:
+    """Shrink images (n, 64, 64) by `scale` (n,) about their centre into black ones of `size`, by areas; float32."""
     factor = (scale * size / DRAWN).astype(np.float32)[:, None, None]
-    # Pixel i of the result covers this span of the picture; its share of pixel j is how much of the span lies there.
+    # Pixel i of the result covers this span of the image; its share of pixel j is how much of the span lies there.
     edges = (np.arange(size + 1, dtype=np.float32)[:, None] - size / 2) / factor + DRAWN / 2
     j = np.arange(DRAWN, dtype=np.float32)
     weights = factor * np.clip(np.minimum(edges[:, 1:], j + 1) - np.maximum(edges[:, :-1], j), 0, None)
-    shrunk: Array = weights @ pictures.astype(np.float32) @ weights.transpose(0, 2, 1)
+    shrunk: Array = weights @ images.astype(np.float32) @ weights.transpose(0, 2, 1)
     return shrunk
 
 

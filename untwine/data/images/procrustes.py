@@ -1,4 +1,4 @@
-"""Shapes laid over one another by shift, turn and scale (Procrustes analysis), and pictures moved with their shapes.
+"""Shapes laid over one another by shift, turn and scale (Procrustes analysis), and images moved with their shapes.
 
 A point (x, y) is the complex number x + iy here, so that a similarity is t = a s + b: |a| scales, the angle of a turns and b
 shifts. No such map mirrors.
@@ -54,16 +54,16 @@ def frame(shape: Array, size: int, width: float = 0.7, bottom: float = 0.93) -> 
     return moved
 
 
-def warp(picture: Image.Image, a: complex, b: complex, size: int) -> Image.Image:
-    """Move a picture by a s + b, where s is a point in its pixels, into a square of `size`; black where there is nothing."""
+def warp(image: Image.Image, a: complex, b: complex, size: int) -> Image.Image:
+    """Move an image by a s + b, where s is a point in its pixels, into a square of `size`; black where there is nothing."""
     from PIL import Image
 
     # The transform reads single points, so what is to shrink a lot is first averaged over whole pixels.
     reduced = max(1, int(1 / abs(a)))
-    picture = picture.reduce(reduced) if reduced > 1 else picture
+    image = image.reduce(reduced) if reduced > 1 else image
     back, shift = 1 / (a * reduced), -b / (a * reduced)
     matrix = (back.real, -back.imag, shift.real, back.imag, back.real, shift.imag)
-    return picture.transform((size, size), Image.Transform.AFFINE, matrix, Image.Resampling.BICUBIC)
+    return image.transform((size, size), Image.Transform.AFFINE, matrix, Image.Resampling.BICUBIC)
 
 
 def _normed(shapes: Array) -> Array:

@@ -24,17 +24,17 @@ ROWS_AT_ONCE = 512
 
 def draw_sprites(shape: Array, scale: Array, angle: Array, c: Array) -> Array:
     """Draw sprites of the given shape (n,), scale (n,), angle (n,) in radians and centre (n, 2): (n, 64, 64), bool."""
-    pictures = np.zeros((len(shape), SIDE, SIDE), bool)
+    images = np.zeros((len(shape), SIDE, SIDE), bool)
     for start in range(0, len(shape), ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
         for kind in np.unique(shape[part]):
             rows = start + np.flatnonzero(shape[part] == kind)
-            _draw(pictures, rows, int(kind), scale[rows], angle[rows], c[rows])
-    return pictures
+            _draw(images, rows, int(kind), scale[rows], angle[rows], c[rows])
+    return images
 
 
-def _draw(pictures: Array, rows: Array, kind: int, scale: Array, angle: Array, c: Array) -> None:
-    """Draw sprites of one shape into their pictures, looking only at the pixels that they can reach."""
+def _draw(images: Array, rows: Array, kind: int, scale: Array, angle: Array, c: Array) -> None:
+    """Draw sprites of one shape into their images, looking only at the pixels that they can reach."""
     corner = np.floor(c).astype(np.int64)
     x, y = (corner[:, axis, None] + np.arange(-REACH, REACH + 1) for axis in (0, 1))
     dx, dy = (x + 0.5 - c[:, :1])[:, None, :], (y + 0.5 - c[:, 1:])[:, :, None]
@@ -48,7 +48,7 @@ def _draw(pictures: Array, rows: Array, kind: int, scale: Array, angle: Array, c
         turn, radius = _heart()
         # The heart is upright and the same to the left and right, so the angle from straight up is all that counts.
         inside = np.hypot(u, v) <= scale * np.interp(np.arctan2(np.abs(u), -v), turn, radius)
-    pictures[rows[:, None, None], y[:, :, None], x[:, None, :]] = inside
+    images[rows[:, None, None], y[:, :, None], x[:, None, :]] = inside
 
 
 @cache

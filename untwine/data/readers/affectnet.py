@@ -1,4 +1,4 @@
-"""AffectNet's lists of faces, and its pictures moved so that their landmarks lie on one shape."""
+"""AffectNet's lists of faces, and its images moved so that their landmarks lie on one shape."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from untwine.data.images.procrustes import similarity, warp
 
 EXPRESSIONS = ("neutral", "happiness", "sadness", "surprise", "fear", "disgust", "anger", "contempt")
 COLUMNS = ("subDirectory_filePath", "facial_landmarks", "expression", "valence", "arousal")
-PICTURES = ("Manually_Annotated_Images", "Manually_Annotated/Manually_Annotated_Images")
+IMAGES = ("Manually_Annotated_Images", "Manually_Annotated/Manually_Annotated_Images")
 LANDMARKS = 68
 
 
@@ -21,7 +21,7 @@ class Face(NamedTuple):
     """A line of one of AffectNet's lists."""
 
     line: str  # what to call it: file and line
-    picture: Path
+    image: Path
     landmarks: str
     affect: tuple[float, float]
 
@@ -33,11 +33,11 @@ def read_list(root: Path, name: str) -> list[list[Face]]:
     if path is None:
         if name == "training.csv":
             raise ValueError(
-                f"AffectNet was expected in {root} with the list {name}, but that is not there; place your copy there, or "
+                f"AffectNet was must be in {root} with the list {name}, but that is not there; place your copy there, or "
                 "set the environment variable UNTWINE_DATA (or the option folder) to the folder that holds affectnet/."
             )
         return faces
-    pictures = next((root / inner for inner in PICTURES if (root / inner).is_dir()), root)
+    images = next((root / inner for inner in IMAGES if (root / inner).is_dir()), root)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -49,8 +49,8 @@ def read_list(root: Path, name: str) -> list[list[Face]]:
                 expression, valence, arousal = (_number(row[c], c, line) for c in ("expression", "valence", "arousal"))
                 # 8 to 10 mean none, uncertain and no face.
                 if expression in range(len(EXPRESSIONS)):
-                    picture = pictures / row["subDirectory_filePath"].replace("\\", "/")
-                    faces[int(expression)].append(Face(line, picture, row["facial_landmarks"] or "", (valence, arousal)))
+                    image = images / row["subDirectory_filePath"].replace("\\", "/")
+                    faces[int(expression)].append(Face(line, image, row["facial_landmarks"] or "", (valence, arousal)))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} expected comma-separated text, but it cannot be read ({error}).") from None
     return faces
@@ -78,12 +78,12 @@ def aligned(faces: list[Face], mean: Array, size: int) -> Array:
     for place, face in zip(x, faces, strict=True):
         a, b = similarity(shape_of(face), mean)
         try:
-            with Image.open(face.picture) as picture:
-                place[:] = np.asarray(warp(picture.convert("RGB"), complex(a), complex(b), size))
+            with Image.open(face.image) as image:
+                place[:] = np.asarray(warp(image.convert("RGB"), complex(a), complex(b), size))
         except FileNotFoundError:
-            raise ValueError(f"{face.line} names the picture {face.picture}, but it is not there.") from None
+            raise ValueError(f"{face.line} names the image {face.image}, but it is not there.") from None
         except (OSError, SyntaxError, Image.DecompressionBombError) as error:
-            raise ValueError(f"{face.picture} expected a picture, but it cannot be read ({error}); replace it.") from None
+            raise ValueError(f"{face.image} must be an image, but it cannot be read ({error}); replace it.") from None
     return np.ascontiguousarray(np.moveaxis(x, -1, 1))
 
 
@@ -91,4 +91,4 @@ def _number(cell: str | None, column: str, line: str) -> float:
     try:
         return float(cell or "")
     except ValueError:
-        raise ValueError(f"{line} expected a number as {column}, but has {cell!r}.") from None
+        raise ValueError(f"{line} must be a number as {column}, but has {cell!r}.") from None

@@ -55,7 +55,7 @@ def load_arrays(path: Path) -> dict[str, Array]:
     with path.open("rb") as file:
         start = file.read(6)
     if start != b"\x93NUMPY" and not start.startswith(b"PK"):
-        raise ValueError(f"{path} expected a file written by np.save or np.savez, but its content is of another kind.")
+        raise ValueError(f"{path} must be a file written by np.save or np.savez, but its content is of another kind.")
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
@@ -65,4 +65,4 @@ def load_arrays(path: Path) -> dict[str, Array]:
             raise ValueError(
                 f"{path} expected plain arrays, but holds Python objects, which are never unpickled; save numbers or strings."
             ) from None
-        raise ValueError(f"{path} expected whole arrays, but it is damaged ({error}); write it again.") from None
+        raise ValueError(f"{path} must be whole arrays, but it is damaged ({error}); write it again.") from None

@@ -27,7 +27,7 @@ TEST = 2  # CelebA's own partition: 0 training, 1 validation, 2 test; nobody is 
 
 @dataclass(frozen=True)
 class Faces:
-    """The faces that are there, of which no picture has been read yet.
+    """The faces that are there, of which no image has been read yet.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Faces:
         column: Array = self.attributes[:, self.attribute_names.index(attribute)]
         return column
 
-    def pictures(self, rows: Array, size: int) -> Array:
+    def images(self, rows: Array, size: int) -> Array:
         """Read the faces of these rows, each its central square brought to `size`: (n, 3, size, size), uint8."""
         from PIL import Image
 
@@ -70,12 +70,12 @@ class Faces:
         for place, row in zip(x, rows, strict=True):
             file, name = self.open(int(row))
             try:
-                with Image.open(file) as picture:
-                    face = picture.convert("RGB")
+                with Image.open(file) as image:
+                    face = image.convert("RGB")
             except FileNotFoundError:
-                raise ValueError(f"{self.source} names the picture {name}, but it is not there; unpack all of them.") from None
+                raise ValueError(f"{self.source} names the image {name}, but it is not there; unpack all of them.") from None
             except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-                raise ValueError(f"{name} expected a picture, but it cannot be read ({error}); replace it.") from None
+                raise ValueError(f"{name} must be an image, but it cannot be read ({error}); replace it.") from None
             side = min(face.size)
             left, top = (face.width - side) / 2, (face.height - side) / 2
             box = (left, top, left + side, top + side)
@@ -94,7 +94,7 @@ def read_celeba(folder: str | Path | None) -> Faces:
         if packed is not None:
             return _read_packed(packed)
     raise ValueError(
-        f"CelebA was expected in {place / 'celeba'} as img_align_celeba/ with list_attr_celeba.txt (or .csv), or as one "
+        f"CelebA was must be in {place / 'celeba'} as img_align_celeba/ with list_attr_celeba.txt (or .csv), or as one "
         "celeba*.npz, but neither is there; place what mmlab.ie.cuhk.edu.hk/projects/CelebA.html gives there, or set the "
         "environment variable UNTWINE_DATA (or the option folder) to the folder that holds celeba/."
     )
@@ -116,11 +116,11 @@ def read_column(faces: Faces, name: str) -> tuple[tuple[str, ...], Array] | None
 
 
 def _read_folder(root: Path, table: Path) -> Faces:
-    pictures = next((p for p in (root / "img_align_celeba", root / "Img" / "img_align_celeba") if p.is_dir()), None)
-    if pictures is None:
-        raise ValueError(f"CelebA's pictures were expected in {root / 'img_align_celeba'}, but there is no such folder.")
-    inner = pictures / "img_align_celeba"  # where Kaggle's archive unpacks to
-    pictures = inner if inner.is_dir() else pictures
+    images = next((p for p in (root / "img_align_celeba", root / "Img" / "img_align_celeba") if p.is_dir()), None)
+    if images is None:
+        raise ValueError(f"CelebA's images were must be in {root / 'img_align_celeba'}, but there is no such folder.")
+    inner = images / "img_align_celeba"  # where Kaggle's archive unpacks to
+    images = inner if inner.is_dir() else images
     header, names, values = _read_list(table)
     partition = _first(root, "list_eval_partition.txt", "list_eval_partition.csv", below="Eval")
     parts = None
@@ -128,9 +128,7 @@ def _read_folder(root: Path, table: Path) -> Faces:
         _, listed, column = _read_list(partition, width=1)
         known = dict(zip(listed, column[:, 0].tolist(), strict=True))
         parts = np.array([known.get(name, 0) for name in names])
-    return Faces(
-        table, values > 0, header, parts, lambda row: (pictures / names[row], str(pictures / names[row])), tuple(names)
-    )
+    return Faces(table, values > 0, header, parts, lambda row: (images / names[row], str(images / names[row])), tuple(names))
 
 
 def _read_list(path: Path, width: int | None = None) -> tuple[tuple[str, ...], list[str], Array]:
@@ -138,7 +136,7 @@ def _read_list(path: Path, width: int | None = None) -> tuple[tuple[str, ...], l
     try:
         rows = list(_cells(path))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} expected text, but it cannot be read ({error}).") from None
+        raise ValueError(f"{path} must be text, but it cannot be read ({error}).") from None
     # The releases begin with the number of rows, then the columns' names with or without one for the file; partitions do not.
     rows = rows[1:] if rows and len(rows[0]) == 1 else rows
     header: list[str] = []
@@ -149,12 +147,12 @@ def _read_list(path: Path, width: int | None = None) -> tuple[tuple[str, ...], l
     if not rows or not width or wrong is not None:
         came = "no rows" if not rows else "no names of columns" if wrong is None else f"{rows[wrong][:3]} in row {wrong + 1}"
         raise ValueError(
-            f"{path} expected a file's name and {width or 40} numbers in every row, as CelebA has it, but has {came}."
+            f"{path} must be a file's name and {width or 40} numbers in every row, as CelebA has it, but has {came}."
         )
     try:
         values = np.array([row[1:] for row in rows]).astype(np.int64)
     except ValueError as error:
-        raise ValueError(f"{path} expected whole numbers after each file's name ({error}); use CelebA's own file.") from None
+        raise ValueError(f"{path} must be whole numbers after each file's name ({error}); use CelebA's own file.") from None
     return tuple(header), [row[0] for row in rows], values
 
 
@@ -174,7 +172,7 @@ def _read_packed(path: Path) -> Faces:
     fits = offsets.shape == (n + 1,) and attributes.shape == (n, len(header)) and offsets[-1] <= len(jpeg)
     if not fits or not n:
         raise ValueError(
-            f"{path} expected n filenames, n + 1 offsets and attr (n, k), but got shapes {names.shape}, {offsets.shape} and "
+            f"{path} expected n filenames, n + 1 offsets and attr (n, k); got shapes {names.shape}, {offsets.shape} and "
             f"{attributes.shape} for {len(header)} attr_names and {len(jpeg)} bytes."
         )
 

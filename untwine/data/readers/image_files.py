@@ -1,4 +1,4 @@
-"""Pictures of a data set, one a file, cut to a square and brought to one size."""
+"""Images of a data set, one a file, cut to a square and brought to one size."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 
 
 def image_paths(folder: Path) -> list[Path]:
-    """Return the pictures that lie right in a folder, by name."""
+    """Return the images that lie right in a folder, by name."""
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS and path.is_file())
 
 
 def read_squares(paths: Sequence[Path], size: int, mode: str = "RGB", halves: bool = False) -> Array:
-    """Read the central square of each picture, brought to `size`: (n, C, size, size), uint8.
+    """Read the central square of each image, brought to `size`: (n, C, size, size), uint8.
 
     Parameters
     ----------
     paths
-        The pictures.
+        The images.
     size
         The side in pixels.
     mode
         PIL's: "RGB", or "L" for grey.
     halves
-        Whether a file holds two pictures side by side; both are then returned, one after the other (2n, ...).
+        Whether a file holds two images side by side; both are then returned, one after the other (2n, ...).
     """
     from PIL import Image
 
@@ -38,14 +38,14 @@ def read_squares(paths: Sequence[Path], size: int, mode: str = "RGB", halves: bo
     for i, path in enumerate(paths):
         try:
             with Image.open(path) as opened:
-                picture = opened.convert(mode)
+                image = opened.convert(mode)
         except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-            raise ValueError(f"{path} expected a picture, but it cannot be read ({error}); replace it.") from None
-        width = picture.width // each
-        side = min(width, picture.height)
+            raise ValueError(f"{path} must be an image, but it cannot be read ({error}); replace it.") from None
+        width = image.width // each
+        side = min(width, image.height)
         for j in range(each):
-            left, top = j * width + (width - side) // 2, (picture.height - side) // 2
+            left, top = j * width + (width - side) // 2, (image.height - side) // 2
             # Cut before it is shrunk: the filter would look over the edge, into the other half.
-            square = picture.crop((left, top, left + side, top + side))
+            square = image.crop((left, top, left + side, top + side))
             x[each * i + j] = np.asarray(square.resize((size, size), Image.Resampling.BICUBIC)).reshape(size, size, -1)
     return np.ascontiguousarray(np.moveaxis(x, -1, 1))

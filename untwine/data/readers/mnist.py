@@ -59,9 +59,9 @@ def read_idx(path: Path) -> Array:
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} expected a gzipped IDX file, but it is damaged ({error}); fetch it again.") from None
+            raise ValueError(f"{path} must be a gzipped IDX file, but it is damaged ({error}); fetch it again.") from None
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] != UNSIGNED_BYTE or not content[3]:
-        raise ValueError(f"{path} expected an IDX file of unsigned bytes, but it begins with {content[:4].hex() or 'nothing'}.")
+        raise ValueError(f"{path} must be an IDX file of unsigned bytes, but it begins with {content[:4].hex() or 'nothing'}.")
     start = 4 + 4 * content[3]
     shape = struct.unpack(f">{content[3]}I", content[4:start]) if len(content) >= start else (0,)
     if len(content) != start + math.prod(shape) or not math.prod(shape):
@@ -82,7 +82,7 @@ def _read_npz(path: Path) -> dict[str, Array]:
             missing = [name for name in FILES if name not in packed]
             arrays = {name: packed[name] for name in FILES if name in packed}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} expected an npz file of plain arrays, but it cannot be read ({error}).") from None
+        raise ValueError(f"{path} must be an npz file of plain arrays, but it cannot be read ({error}).") from None
     if missing:
         raise ValueError(f"{path} expected the arrays {', '.join(FILES)}, but lacks {', '.join(missing)}.")
     # Some copies keep the labels as wider integers; the values are what counts.
@@ -97,7 +97,7 @@ def _idx_paths(folder: Path) -> dict[str, Path]:
         found = next((folder / s for s in spellings if (folder / s).is_file()), None)
         if found is None:
             raise ValueError(
-                f"MNIST was expected in {folder} as mnist.npz or as four IDX files, but {file} is not there; place {SOURCES} "
+                f"MNIST was must be in {folder} as mnist.npz or as four IDX files, but {file} is not there; place {SOURCES} "
                 "there, or set the environment variable UNTWINE_DATA (or the option folder) to the folder that holds mnist/."
             )
         paths[name] = found

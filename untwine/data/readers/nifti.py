@@ -1,4 +1,4 @@
-"""Volumes in NIfTI-1 files (`.nii`, `.nii.gz`): as much of the format as pictures of brains need, and nothing to install.
+"""Volumes in NIfTI-1 files (`.nii`, `.nii.gz`): as much of the format as images of brains need, and nothing to install.
 
 Read are single files of plain numbers, of either byte order, with their slope and intercept. Orientation is not looked at: axes
 come as they lie in the file.
@@ -22,15 +22,15 @@ KINDS = {2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 76
 
 
 def read_nifti(path: Path) -> Array:
-    """Return the numbers of a volume, (x, y, z) for a picture of a brain, scaled as its header says."""
+    """Return the numbers of a volume, (x, y, z) for an image of a brain, scaled as its header says."""
     try:
         content = path.read_bytes()
         content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} expected a NIfTI file, but it cannot be read ({error}); fetch it again.") from None
+        raise ValueError(f"{path} must be a NIfTI file, but it cannot be read ({error}); fetch it again.") from None
     order = next((order for order in "<>" if content[:4] == struct.pack(f"{order}i", HEADER)), None)
     if order is None or len(content) < HEADER or content[344:347] != b"n+1":
-        raise ValueError(f"{path} expected a NIfTI-1 file of one piece (.nii or .nii.gz), but its header is another.")
+        raise ValueError(f"{path} must be a NIfTI-1 file of one piece (.nii or .nii.gz), but its header is another.")
     dimensions = struct.unpack_from(f"{order}8h", content, 40)
     (code,) = struct.unpack_from(f"{order}h", content, 70)
     start, slope, intercept = struct.unpack_from(f"{order}3f", content, 108)

@@ -47,7 +47,7 @@ def small_array(path: Path, name: str) -> Array:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as packed:
             return np.asarray(packed[name])
     except DAMAGED as error:
-        raise ValueError(f"{path} expected an array {name}, but it cannot be read ({error}).") from None
+        raise ValueError(f"{path} must be an array {name}, but it cannot be read ({error}).") from None
 
 
 def blocks(path: Path, name: str) -> Iterator[tuple[int, Array]]:
@@ -65,7 +65,7 @@ def blocks(path: Path, name: str) -> Iterator[tuple[int, Array]]:
                 yield start, np.frombuffer(content, np.uint8).reshape(many, *shape[1:])
                 start += many
     except DAMAGED as error:
-        raise ValueError(f"{path} expected an array {name} of uint8, but it cannot be read ({error}).") from None
+        raise ValueError(f"{path} must be an array {name} of uint8, but it cannot be read ({error}).") from None
 
 
 def _shape(path: Path, name: str) -> Shape:
@@ -73,7 +73,7 @@ def _shape(path: Path, name: str) -> Shape:
         with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as stream:
             return _header(stream)
     except DAMAGED as error:
-        raise ValueError(f"{path} expected an array {name} of uint8, but it cannot be read ({error}).") from None
+        raise ValueError(f"{path} must be an array {name} of uint8, but it cannot be read ({error}).") from None
 
 
 def _header(stream: Any) -> Shape:
@@ -126,7 +126,7 @@ def _in_npy(path: Path) -> Array:
     try:
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except DAMAGED as error:
-        raise ValueError(f"{path} expected an array, but it cannot be read ({error}).") from None
+        raise ValueError(f"{path} must be an array, but it cannot be read ({error}).") from None
     return array
 
 
@@ -140,4 +140,4 @@ def _in_h5(path: Path, name: str) -> Any:
     try:
         return h5py.File(path, "r")[name]
     except DAMAGED as error:
-        raise ValueError(f"{path} expected an array {name}, but it cannot be read ({error}).") from None
+        raise ValueError(f"{path} must be an array {name}, but it cannot be read ({error}).") from None

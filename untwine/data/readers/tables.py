@@ -67,11 +67,11 @@ def _header(path: Path, first: list[str]) -> list[str]:
     names = [cell.strip() for cell in first]
     if any(numeric):
         raise ValueError(
-            f"{path} expected names or numbers in its first line, but it mixes them ({', '.join(names[:6])}); name all columns."
+            f"{path} must be names or numbers in its first line, but it mixes them ({', '.join(names[:6])}); name all columns."
         )
     if "" in names:
         raise ValueError(
-            f"{path} expected a name for every column, but column {names.index('') + 1} has none; "
+            f"{path} must be a name for every column, but column {names.index('') + 1} has none; "
             "name it, or drop it if it only numbers the rows."
         )
     return names
@@ -82,7 +82,7 @@ def _special(path: Path, names: list[str]) -> dict[str, int]:
     for index, name in enumerate(names):
         role = ROLES.get(name.lower())
         if role in special:
-            raise ValueError(f"{path} expected one column of {role}s, but has two; rename one of them.")
+            raise ValueError(f"{path} must be one column of {role}s, but has two; rename one of them.")
         if role:
             special[role] = index
     return special
@@ -95,7 +95,7 @@ def _numbers(path: Path, lines: list[tuple[int, list[str]]], kept: list[int], na
         line, column = next((n, i) for n, row in lines for i in kept if not _is_number(row[i]))
         cell = next(row for n, row in lines if n == line)[column]
         where = repr(names[column]) if names else f"number {column + 1}"
-        raise ValueError(f"{path} expected a number in line {line}, column {where}, but found {cell!r}.") from None
+        raise ValueError(f"{path} must be a number in line {line}, column {where}, but found {cell!r}.") from None
 
 
 def _groups(path: Path, cells: list[str]) -> tuple[Array, tuple[str, ...]]:
@@ -104,7 +104,7 @@ def _groups(path: Path, cells: list[str]) -> tuple[Array, tuple[str, ...]]:
     names = tuple(dict.fromkeys(("background", *cells)))
     if "background" not in cells or "" in cells:
         raise ValueError(
-            f"{path} expected whole numbers in its group column (0 is the background), or names of which one is 'background', "
+            f"{path} must be whole numbers in its group column (0 is the background), or names of which one is 'background', "
             f"but found {', '.join(map(repr, names[1:4]))}."
         )
     return np.array([names.index(cell) for cell in cells]), names

@@ -14,9 +14,9 @@ import numpy as np
 from untwine._typing import Array
 from untwine.data.images.procrustes import frame, mean_shape
 from untwine.data.location import data_folder
-from untwine.data.options import whole
 from untwine.data.readers.affectnet import EXPRESSIONS, Face, aligned, read_list, shape_of
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_int
 from untwine.samples import SIDES, Samples
 
 FACTORS = ("brightness", "salient valence", "salient arousal")
@@ -36,7 +36,7 @@ def affectnet(
     """AffectNet's faces with one of seven expressions against neutral ones, aligned; needs the user's copy of it.
 
     Faces are moved by the similarity that brings their landmarks nearest to the mean shape of training faces (Procrustes),
-    which is 0.7 of the picture wide, and cut to `size`, RGB; black where the photograph ends.
+    which is 0.7 of the image wide, and cut to `size`, RGB; black where the photograph ends.
 
     **For classifiers of the expression**: the first half of `test.target` is for their training and the other half for their
     test, each with `n_test` faces of every expression (500, as in the paper). The other half and the neutral faces of the test
@@ -45,15 +45,15 @@ def affectnet(
     Source: AffectNet (A. Mollahosseini, B. Hasani, M. H. Mahoor, 2017; research only, on request from its authors): the
     manually annotated lists with the columns subDirectory_filePath, facial_landmarks (x;y;x;y...), expression, valence and
     arousal, as `affectnet/training.csv` and, where present, `affectnet/validation.csv` (or in
-    `Manually_Annotated_file_lists/`), and the pictures that they name below `affectnet/`, or below
+    `Manually_Annotated_file_lists/`), and the images that they name below `affectnet/`, or below
     `Manually_Annotated_Images/` in it. Checksum: none, as any part of it will do. Group: 0 neutral, 1 with an expression.
     Label: happiness, sadness, surprise, fear, disgust, anger or contempt; unknown for neutral ones. Factors: `brightness`
-    (mean grey value of the picture in [0, 1]), `salient valence` and `salient arousal` (from -1 to 1).
+    (mean grey value of the image in [0, 1]), `salient valence` and `salient arousal` (from -1 to 1).
 
     Parameters
     ----------
     size
-        The side of the pictures in pixels, from 8 to 128.
+        The side of the images in pixels, from 8 to 128.
     n_per_class
         At most how many faces of each expression to train on.
     n_background
@@ -65,8 +65,12 @@ def affectnet(
     folder
         The folder that holds `affectnet/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    size, seed, n_test = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), whole("n_test", n_test, 1)
-    n_per_class, n_background = whole("n_per_class", n_per_class, 1), whole("n_background", n_background, 1)
+    size, seed, n_test = (
+        check_int("size", size, SIDES[0], SIDES[-1]),
+        check_int("seed", seed, 0),
+        check_int("n_test", n_test, 1),
+    )
+    n_per_class, n_background = check_int("n_per_class", n_per_class, 1), check_int("n_background", n_background, 1)
     place = data_folder(folder)
     lists = (place / "training.csv", place / "Manually_Annotated_file_lists")
     root = place if any(path.exists() for path in lists) else place / "affectnet"

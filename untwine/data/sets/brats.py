@@ -15,10 +15,10 @@ import numpy as np
 
 from untwine._typing import Array
 from untwine.data.location import data_folder
-from untwine.data.options import real, whole
 from untwine.data.readers.arrays import load_arrays
 from untwine.data.readers.nifti import read_nifti
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_float, check_int
 from untwine.samples import SIDES, Samples
 
 ARRAYS = ("x", "tumour", "patient")
@@ -57,12 +57,12 @@ def brats(
     folder with `..._t1.nii.gz` (or `-t1n`) and `..._seg.nii.gz`, plain or gzipped; or your own as `brats/brats.npz` with `x`
     (n, H, W) uint8, `tumour` (n,) or (n, H, W) and `patient` (n,). Checksum: none, as any subset will do. Group: 0 without, 1
     with a tumour. Label: none. Factors: `salient tumour`, the share of the brain that is tumour; `height`, the slice's place
-    from 0 to 1; `brain`, the share of the picture that is brain.
+    from 0 to 1; `brain`, the share of the image that is brain.
 
     Parameters
     ----------
     size
-        The side of the pictures in pixels, from 8 to 128.
+        The side of the images in pixels, from 8 to 128.
     every
         Take every so many slices of a volume: neighbours are much alike.
     least_brain
@@ -76,9 +76,9 @@ def brats(
     folder
         The folder that holds `brats/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    size, seed, every = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), whole("every", every, 1)
-    least_brain, least_tumour = real("least_brain", least_brain, 0, 1), real("least_tumour", least_tumour, 0, 1)
-    test, place = real("test", test, 0.01, 0.9), data_folder(folder) / "brats"
+    size, seed, every = check_int("size", size, SIDES[0], SIDES[-1]), check_int("seed", seed, 0), check_int("every", every, 1)
+    least_brain, least_tumour = check_float("least_brain", least_brain, 0, 1), check_float("least_tumour", least_tumour, 0, 1)
+    test, place = check_float("test", test, 0.01, 0.9), data_folder(folder) / "brats"
     packed = place / "brats.npz"
     read = _packed(packed, every) if packed.is_file() else _volumes(place, every)
     patients: dict[str, list[Slices]] = {}
@@ -95,7 +95,7 @@ def _volumes(place: Path, every: int) -> Iterator[tuple[str, Slices]]:
     found = sorted(path for path in place.rglob("*.nii*") if T1.search(path.name)) if place.is_dir() else []
     if not found:
         raise ValueError(
-            f"BraTS was expected in {place} as folders with ..._t1.nii.gz and ..._seg.nii.gz, or as brats.npz, but neither is "
+            f"BraTS was must be in {place} as folders with ..._t1.nii.gz and ..._seg.nii.gz, or as brats.npz, but neither is "
             "there; place what synapse.org gives there, or set the environment variable UNTWINE_DATA (or the option folder)."
         )
     for path in found:
@@ -103,7 +103,7 @@ def _volumes(place: Path, every: int) -> Iterator[tuple[str, Slices]]:
         named = re.compile(rf"{re.escape(start)}[-_]seg\.nii(\.gz)?")
         seg = next((other for other in sorted(path.parent.iterdir()) if named.fullmatch(other.name)), None)
         if seg is None:
-            raise ValueError(f"{path} expected a segmentation {start}_seg.nii.gz beside it, but there is none.")
+            raise ValueError(f"{path} must be a segmentation {start}_seg.nii.gz beside it, but there is none.")
         yield VISIT.sub(r"\1", start), slices(read_nifti(path), read_nifti(seg), every, str(path))
 
 
@@ -111,7 +111,7 @@ def slices(volume: Array, segmentation: Array, every: int = 1, name: str = "the 
     """Return the axial slices of a volume (x, y, z) with a segmentation (x, y, z) that is 0 where there is no tumour."""
     if volume.ndim != 3 or volume.shape != segmentation.shape:
         raise ValueError(
-            f"{name} expected three dimensions and a segmentation of the same, but got {volume.shape} and {segmentation.shape}."
+            f"{name} expected three dimensions and a segmentation of the same; got {volume.shape} and {segmentation.shape}."
         )
     head, tumour = (np.moveaxis(part, 2, 0)[::every].swapaxes(1, 2) for part in (volume > 0, segmentation > 0))
     top = np.percentile(volume[volume > 0], 99.5) if (volume > 0).any() else 1
@@ -129,12 +129,12 @@ def _packed(path: Path, every: int) -> Iterator[tuple[str, Slices]]:
     x, tumour, patient = (arrays[name] for name in ARRAYS)
     if x.ndim != 3 or x.dtype != np.uint8 or tumour.shape not in ((len(x),), x.shape) or patient.shape != (len(x),):
         raise ValueError(
-            f"{path} expected x (n, H, W) of uint8, tumour for each slice (n,) or pixel (n, H, W), and patient (n,), but got "
+            f"{path} expected x (n, H, W) of uint8, tumour for each slice (n,) or pixel (n, H, W), and patient (n,); got "
             f"{x.dtype} {x.shape}, {tumour.shape} and {patient.shape}."
         )
     if tumour.dtype.kind not in "buif" or not (np.isfinite(tumour).all() and (tumour >= 0).all()):
         raise ValueError(
-            f"{path} expected finite numbers of at least 0 as tumour, but some are not; write 0 where there is none."
+            f"{path} must be finite numbers of at least 0 as tumour, but some are not; write 0 where there is none."
         )
     for one in np.unique(patient):
         rows = np.flatnonzero(patient == one)
@@ -151,9 +151,9 @@ def _kept(one: Slices, least_brain: float, least_tumour: float, size: int) -> Sl
     x = np.empty((int(kept.sum()), size, size), np.uint8)
     side = min(one.x.shape[1:])
     top, left = ((length - side) // 2 for length in one.x.shape[1:])
-    for place, picture in zip(x, one.x[kept], strict=True):
+    for place, image in zip(x, one.x[kept], strict=True):
         box = (left, top, left + side, top + side)
-        place[:] = np.asarray(Image.fromarray(picture).resize((size, size), Image.Resampling.BICUBIC, box=box))
+        place[:] = np.asarray(Image.fromarray(image).resize((size, size), Image.Resampling.BICUBIC, box=box))
     return Slices(x, one.tumour[kept], one.brain[kept], one.height[kept])
 
 

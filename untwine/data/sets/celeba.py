@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
-from untwine.data.options import real, whole
 from untwine.data.readers.celeba import TEST, read_celeba
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_float, check_int
 from untwine.samples import SIDES, Samples
 
 
@@ -24,7 +24,7 @@ def celeba(
 ) -> Splits:
     """CelebA's faces with their forty attributes; needs its files in a folder.
 
-    Each picture is the central square of an aligned face, brought to `size`, RGB. Where CelebA's own partition is there, its
+    Each image is the central square of an aligned face, brought to `size`, RGB. Where CelebA's own partition is there, its
     test part is held out; otherwise a share of the faces is, at random, and one person may be in both parts.
 
     Source, licence and checksum: as in `celeba_accessories`. Group: none. Label: none. Factors: CelebA's attributes under its
@@ -33,7 +33,7 @@ def celeba(
     Parameters
     ----------
     size
-        The side of the pictures in pixels, from 8 to 128.
+        The side of the images in pixels, from 8 to 128.
     n_train, n_test
         At most how many faces to train and to test on, drawn by the seed; all where not given. All of CelebA at 64 x 64 is 2.5
         GB.
@@ -44,9 +44,13 @@ def celeba(
     folder
         The folder that holds `celeba/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    size, seed, test = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), real("test", test, 0.01, 0.9)
-    n_train = None if n_train is None else whole("n_train", n_train, 1)
-    n_test = None if n_test is None else whole("n_test", n_test, 1)
+    size, seed, test = (
+        check_int("size", size, SIDES[0], SIDES[-1]),
+        check_int("seed", seed, 0),
+        check_float("test", test, 0.01, 0.9),
+    )
+    n_train = None if n_train is None else check_int("n_train", n_train, 1)
+    n_test = None if n_test is None else check_int("n_test", n_test, 1)
     faces = read_celeba(folder)
     rows = np.random.default_rng(seed).permutation(len(faces.attributes))
     many = max(1, round(test * len(rows)))
@@ -60,6 +64,6 @@ def celeba(
 
     def part(rows: Array) -> Samples:
         factors = faces.attributes[rows].astype(np.float64)
-        return Samples(faces.pictures(rows, size), factors=factors, factor_names=faces.attribute_names)
+        return Samples(faces.images(rows, size), factors=factors, factor_names=faces.attribute_names)
 
     return Splits(part(np.sort(others[:n_train])), part(np.sort(held_out[:n_test])))

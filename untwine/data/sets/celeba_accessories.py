@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
-from untwine.data.options import real, whole
 from untwine.data.readers.celeba import TEST, Faces, read_celeba
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_float, check_int
 from untwine.samples import SIDES, Samples
 
 LABELS = ("hat", "eyeglasses")
@@ -33,7 +33,7 @@ def celeba_accessories(
 ) -> Splits:
     """CelebA's faces with a hat or eyeglasses against faces with neither; needs its files in a folder.
 
-    Each picture is the central square of an aligned face, brought to `size`, RGB. Faces with both a hat and eyeglasses are
+    Each image is the central square of an aligned face, brought to `size`, RGB. Faces with both a hat and eyeglasses are
     left out. Where CelebA's own partition is there (`list_eval_partition`), its test part is held out, and nobody in it is in
     training; otherwise faces are held out at random, and one person may be in both parts. The test part has as many hats as
     eyeglasses, and as many faces with neither as with either.
@@ -49,7 +49,7 @@ def celeba_accessories(
     Parameters
     ----------
     size
-        The side of the pictures in pixels, from 8 to 128.
+        The side of the images in pixels, from 8 to 128.
     n_per_class
         At most how many faces with a hat, and how many with eyeglasses, to train on; all where not given.
     n_background
@@ -61,9 +61,13 @@ def celeba_accessories(
     folder
         The folder that holds `celeba/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    size, seed, test = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), real("test", test, 0.01, 0.9)
-    n_per_class = None if n_per_class is None else whole("n_per_class", n_per_class, 1)
-    n_background = None if n_background is None else whole("n_background", n_background, 1)
+    size, seed, test = (
+        check_int("size", size, SIDES[0], SIDES[-1]),
+        check_int("seed", seed, 0),
+        check_float("test", test, 0.01, 0.9),
+    )
+    n_per_class = None if n_per_class is None else check_int("n_per_class", n_per_class, 1)
+    n_background = None if n_background is None else check_int("n_background", n_background, 1)
     faces = read_celeba(folder)
     train, held_out = _divide(faces, test, np.random.default_rng(seed))
     train[:2] = [rows[:n_per_class] for rows in train[:2]]
@@ -97,7 +101,7 @@ def _contrast(faces: Faces, kinds: list[Array], size: int) -> Samples:
     """Read the faces of these rows: hats, eyeglasses and neither."""
     rows = np.concatenate(kinds[:2])
     labels = np.repeat([0, 1], [len(kinds[0]), len(kinds[1])])
-    x = faces.pictures(rows, size)
+    x = faces.images(rows, size)
     target = Samples(
         x,
         labels=labels,
@@ -105,7 +109,7 @@ def _contrast(faces: Faces, kinds: list[Array], size: int) -> Samples:
         label_names=LABELS,
         factor_names=(*ATTRIBUTES, "lower face brightness"),
     )
-    x = faces.pictures(kinds[2], size)
+    x = faces.images(kinds[2], size)
     background = Samples(x, factors=_factors(faces, kinds[2], x), factor_names=target.factor_names)
     return Samples.contrast(target=target, background=background)
 

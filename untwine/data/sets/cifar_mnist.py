@@ -14,10 +14,10 @@ import numpy as np
 from untwine._typing import Array
 from untwine.data.images.blending import overlay
 from untwine.data.location import data_folder
-from untwine.data.options import whole
 from untwine.data.readers.cifar10 import SIDE, read_cifar10
 from untwine.data.readers.mnist import read_mnist
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_int
 from untwine.samples import SIDES, Samples
 
 
@@ -54,11 +54,15 @@ def cifar_mnist(
     folder
         The folder that holds `cifar10/` and `mnist/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    n_target, n_background = whole("n_target", n_target, 1), whole("n_background", n_background, 1)
-    size, seed, n_test = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), whole("n_test", n_test, 2)
+    n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
+    size, seed, n_test = (
+        check_int("size", size, SIDES[0], SIDES[-1]),
+        check_int("seed", seed, 0),
+        check_int("n_test", n_test, 2),
+    )
     cifar, mnist = read_cifar10(folder), read_mnist(data_folder(folder) / "mnist")
-    whole("n_target + n_background", n_target + n_background, 2, len(cifar["y_train"]))
-    whole("n_test", n_test, 2, len(cifar["y_test"]))
+    check_int("n_target + n_background", n_target + n_background, 2, len(cifar["y_train"]))
+    check_int("n_test", n_test, 2, len(cifar["y_test"]))
     chance = np.random.default_rng([seed, 0])
     rows = chance.permutation(len(cifar["y_train"]))[: n_target + n_background]
     train = _contrast(cifar, mnist, "train", rows[:n_target], rows[n_target:], size, chance)
@@ -101,12 +105,12 @@ def balanced(classes: Array, n: int, chance: np.random.Generator) -> Array:
     return chance.permutation(np.concatenate(rows))
 
 
-def sized(pictures: Array, size: int) -> Array:
-    """Bring uint8 pictures (n, 3, 32, 32) to another side."""
+def sized(images: Array, size: int) -> Array:
+    """Bring uint8 images (n, 3, 32, 32) to another side."""
     if size == SIDE:
-        return pictures
+        return images
     from PIL import Image
 
-    last = np.ascontiguousarray(np.moveaxis(pictures, 1, -1))
+    last = np.ascontiguousarray(np.moveaxis(images, 1, -1))
     drawn = [np.asarray(Image.fromarray(one).resize((size, size), Image.Resampling.BICUBIC)) for one in last]
     return np.ascontiguousarray(np.moveaxis(np.stack(drawn), -1, 1))

@@ -1,7 +1,7 @@
 """Outlined digits in any width, size and colour against plain ones, to tell style from digit.
 
 "Learning disentangled representations with reference-based variational autoencoders", section 5.1 and appendix C.1. Letters as
-there: c is a colour, drawn uniformly in [0, 1]^3, and c / |c|_1 what the picture is multiplied by.
+there: c is a colour, drawn uniformly in [0, 1]^3, and c / |c|_1 what the image is multiplied by.
 
 Left open by the paper, and fixed here: the edge detection is the inner boundary of the enlarged digit
 (`untwine.data.images.outlines`); down-scaling averages over areas; reference digits are white; and the factors are scaled as
@@ -17,10 +17,10 @@ import numpy as np
 from untwine._typing import Array
 from untwine.data.images.outlines import DRAWN, outlines, restyle
 from untwine.data.location import data_folder
-from untwine.data.options import whole
 from untwine.data.readers.mnist import read_mnist
 from untwine.data.sets.grassy_digits import enlarge, in_turn, originals, split_digits
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_int
 from untwine.samples import SIDES, Samples
 
 WIDTHS, SCALES = (1, 10), (0.5, 1.0)
@@ -52,7 +52,7 @@ def digit_style(
     Source: MNIST (Y. LeCun, C. Cortes, C. Burges; CC BY-SA 3.0), from files as in `grassy_mnist`; or scikit-learn's digits of
     8 x 8 pixels (UCI, CC BY 4.0), which are not MNIST. Checksum: SHA-256 of MNIST's files, in `readers.mnist`. Group: 0
     plain, 1 styled. Label: none, as labels are truths of the salient part; the digit is common. Factors: `digit 0`, ...,
-    `digit 9` (1 for the picture's digit and 0 for the others); `salient red`, `salient green`, `salient blue` (c / |c|_1,
+    `digit 9` (1 for the image's digit and 0 for the others); `salient red`, `salient green`, `salient blue` (c / |c|_1,
     which sum to 1; all 1 for plain ones), `salient scale` (2 s - 1) and `salient width` ((w - 1) / 9), both from 0 to 1.
 
     A regressor that always answers with the median has a mean absolute error of 0.144 on each colour, 0.250 on the scale
@@ -65,7 +65,7 @@ def digit_style(
         "mnist", or "embedded" for scikit-learn's 1,797 digits, with which nothing is downloaded: 629 plain ones, 1,258 targets
         and 539 for testing where no number is given.
     size
-        The side of the pictures in pixels, from 8 to 128: they are drawn at 64 and then brought to it, lines included.
+        The side of the images in pixels, from 8 to 128: they are drawn at 64 and then brought to it, lines included.
     n_background, n_target, n_test
         How many plain digits and targets to train on, and how many targets to test on. Plain digits come once each at most;
         targets come again, in new style, when all have had their turn.
@@ -74,14 +74,14 @@ def digit_style(
     folder
         The folder that holds `mnist/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    size, seed = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0)
+    size, seed = check_int("size", size, SIDES[0], SIDES[-1]), check_int("seed", seed, 0)
     ink, classes, train, test = _ink(digits, seed, folder)
     rng = np.random.default_rng([seed, 1])
     train, test = rng.permutation(train), rng.permutation(test)
     plain, other = np.split(train, [len(train) // 2])
-    n_background = len(plain) if n_background is None else whole("n_background", n_background, 1, len(plain))
-    n_target = 2 * len(other) if n_target is None else whole("n_target", n_target, 1)
-    n_test = len(test) if n_test is None else whole("n_test", n_test, 2)
+    n_background = len(plain) if n_background is None else check_int("n_background", n_background, 1, len(plain))
+    n_target = 2 * len(other) if n_target is None else check_int("n_target", n_target, 1)
+    n_test = len(test) if n_test is None else check_int("n_test", n_test, 2)
     first, second = np.split(test, [len(test) // 2])
     scored = np.concatenate([in_turn(rng, first, n_test // 2), in_turn(rng, second, n_test - n_test // 2)])
 
@@ -99,12 +99,12 @@ def digit_style(
 
 
 def _ink(digits: str, seed: int, folder: str | Path | None) -> tuple[Array, Array, Array, Array]:
-    """Return all digits as uint8 pictures, their classes, and which are for training and which for testing."""
+    """Return all digits as uint8 images, their classes, and which are for training and which for testing."""
     if digits == "embedded":
         images, classes = originals()
         return np.round(255 * enlarge(images, DRAWN)).astype(np.uint8), classes, *split_digits(classes, seed)
     if digits != "mnist":
-        raise ValueError(f"digits expected 'mnist' or 'embedded', but got {digits!r}.")
+        raise ValueError(f"digits expected 'mnist' or 'embedded'; got {digits!r}.")
     try:
         mnist = read_mnist(data_folder(folder) / "mnist")
     except ValueError as error:

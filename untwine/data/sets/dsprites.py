@@ -32,23 +32,23 @@ def dsprites(
 ) -> Splits:
     """Sprites of dSprites' public file; where that is not there, redrawn, with a warning that says so.
 
-    Every combination of 3 shapes, 6 scales, 40 orientations and 32 x 32 places is one of 737,280 pictures, 64 x 64, black and
+    Every combination of 3 shapes, 6 scales, 40 orientations and 32 x 32 places is one of 737,280 images, 64 x 64, black and
     white. Rows for testing and for training are drawn from all of them. The first and the last orientation are the same
-    picture, so one of a pair may be in either part.
+    image, so one of a pair may be in either part.
 
     Source: `dsprites/dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz` of github.com/google-deepmind/dsprites-dataset (L.
-    Matthey, I. Higgins, D. Hassabis, A. Lerchner, 2017; zlib licence). Only its pictures are read, nothing pickled. Checksum:
+    Matthey, I. Higgins, D. Hassabis, A. Lerchner, 2017; zlib licence). Only its images are read, nothing pickled. Checksum:
     none, as the file was not at hand. Where it is not there, what comes is `dsprites_redrawn`. Group: none. Label: the shape.
     Factors: `shape` (0 square, 1 ellipse, 2 heart), `scale` (0.5 to 1), `orientation` (0 to 2 pi), `x` and `y` (0 to 1).
 
     Parameters
     ----------
     n_train, n_test
-        How many pictures to train and to test on.
+        How many images to train and to test on.
     size
         The side in pixels: 64, or 32, 16 or 8, averaged over squares of pixels and so with grey edges.
     seed
-        Decides which pictures are used for what.
+        Decides which images are used for what.
     folder
         The folder that holds `dsprites/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
@@ -56,9 +56,9 @@ def dsprites(
 
 
 def dsprites_redrawn(*, n_train: int = 50_000, n_test: int = 10_000, size: int = 64, seed: int = 0) -> Splits:
-    """Sprites of dSprites redrawn, which differ from dSprites by about one pixel a picture; nothing to download.
+    """Sprites of dSprites redrawn, which differ from dSprites by about one pixel an image; nothing to download.
 
-    All of `dsprites`, with pictures that are drawn here, see `untwine.data.images.sprites`.
+    All of `dsprites`, with images that are drawn here, see `untwine.data.images.sprites`.
 
     Source: drawn here. Licence and checksum: none needed. Group, label and factors: as in `dsprites`.
 
@@ -101,14 +101,14 @@ def dsprites_grid(*, size: int = 64, folder: str | Path | None = None) -> Factor
     def read(rows: Array) -> Array:
         if not kept:
             kept.append(_bits(path, expected[0]))
-        pictures = np.unpackbits(kept[0][rows], axis=1).reshape(-1, 1, SIDE, SIDE)
-        return averaged(255 * pictures, size)
+        images = np.unpackbits(kept[0][rows], axis=1).reshape(-1, 1, SIDE, SIDE)
+        return averaged(255 * images, size)
 
     return FactorGrid(NAMES, values, read, label="shape", label_names=SHAPES)
 
 
 def _bits(path: Path, rows: int) -> Array:
-    """Return all pictures of the file, a bit for each pixel: (rows, 512); they are never there twice."""
+    """Return all images of the file, a bit for each pixel: (rows, 512); they are never there twice."""
     bits = np.empty((rows, SIDE * SIDE // 8), np.uint8)
     for start, block in blocks(path, "imgs"):
         bits[start : start + len(block)] = np.packbits(block.reshape(len(block), -1), axis=1)

@@ -14,10 +14,10 @@ from untwine._typing import Array
 from untwine.data.factor_grid import averaged, divisor
 from untwine.data.images.sprites import SHAPES, SIDE
 from untwine.data.location import data_folder
-from untwine.data.options import whole
 from untwine.data.readers.mnist import read_mnist
 from untwine.data.sets.dsprites import NAMES, dsprites_grid
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_int
 from untwine.samples import Samples
 
 DIGITS = (1, 2, 3, 4)  # from the upper left to the lower right
@@ -48,7 +48,7 @@ def dsprites_mnist(
     Parameters
     ----------
     n_target, n_background
-        How many pictures to train on with a sprite and without.
+        How many images to train on with a sprite and without.
     n_test
         How many with a sprite to test on, with `n_target` at most 737,280; half as many without come with them.
     size
@@ -58,10 +58,10 @@ def dsprites_mnist(
     folder
         The folder that holds `mnist/` and `dsprites/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    n_target, n_background = whole("n_target", n_target, 1), whole("n_background", n_background, 1)
-    size, seed, n_test = divisor(size, SIDE), whole("seed", seed, 0), whole("n_test", n_test, 2)
+    n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
+    size, seed, n_test = divisor(size, SIDE), check_int("seed", seed, 0), check_int("n_test", n_test, 2)
     mnist, grid = read_mnist(data_folder(folder) / "mnist"), dsprites_grid(folder=folder)
-    whole("n_target + n_test", n_target + n_test, 3, len(grid))
+    check_int("n_target + n_test", n_target + n_test, 3, len(grid))
     rows = np.random.default_rng([seed, 0]).permutation(len(grid))[: n_target + n_test]
     parts = []
     for stream, (part, sprites, plain) in enumerate(

@@ -8,9 +8,9 @@ import numpy as np
 
 from untwine._typing import Array
 from untwine.data.location import placed
-from untwine.data.options import whole
 from untwine.data.readers.image_files import image_paths, read_squares
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_int
 from untwine.samples import SIDES, Samples
 
 DOMAINS = ("edges", "shoes")
@@ -26,7 +26,7 @@ def edges2shoes(
 ) -> Splits:
     """Photographs of shoes and outlines drawn from them, as two classes; needs its folder of pairs.
 
-    Every file holds the outline at the left and the photograph at the right; they become two pictures of `size`, RGB, so the
+    Every file holds the outline at the left and the photograph at the right; they become two images of `size`, RGB, so the
     truth of each translation is known. The archive's own `val/` is held out.
 
     Source: `edges2shoes/train/*.jpg` and `edges2shoes/val/*.jpg` of edges2shoes.tar.gz (P. Isola and others, 2017, from the
@@ -38,19 +38,19 @@ def edges2shoes(
     n_train, n_test
         At most how many pairs to train and to test on, drawn by the seed; all where not given. All at 64 x 64 are 1.2 GB.
     size
-        The side of the pictures in pixels, from 8 to 128.
+        The side of the images in pixels, from 8 to 128.
     seed
         Decides which pairs are used where there are more than asked for.
     folder
         The folder that holds `edges2shoes/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    size, chance = whole("size", size, SIDES[0], SIDES[-1]), np.random.default_rng(whole("seed", seed, 0))
-    most = [None if many is None else whole(name, many, 1) for name, many in (("n_train", n_train), ("n_test", n_test))]
+    size, chance = check_int("size", size, SIDES[0], SIDES[-1]), np.random.default_rng(check_int("seed", seed, 0))
+    most = [None if many is None else check_int(name, many, 1) for name, many in (("n_train", n_train), ("n_test", n_test))]
     place = placed(folder, "Edges2Shoes", ("edges2shoes",), "efrosgans.eecs.berkeley.edu/pix2pix/datasets/edges2shoes.tar.gz")
     paths = [image_paths(place / part) if (place / part).is_dir() else [] for part in ("train", "val")]
     if not all(paths):
         raise ValueError(
-            f"Edges2Shoes was expected in {place} as train/ and val/ with a picture for each pair, but they hold "
+            f"Edges2Shoes was must be in {place} as train/ and val/ with an image for each pair, but they hold "
             f"{len(paths[0])} and {len(paths[1])}; unpack the whole archive."
         )
     firsts = (0, len(paths[0]))

@@ -11,8 +11,8 @@ import numpy as np
 from untwine._typing import Array
 from untwine.data.images.blending import ROWS_AT_ONCE, blend, to_bytes
 from untwine.data.images.drawn_grass import Meadow
-from untwine.data.options import real, whole
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_float, check_int
 from untwine.samples import SIDES, Samples
 
 BRIGHTNESS = (0.25, 0.62)
@@ -27,7 +27,7 @@ def grassy_digits(
     """Digits of scikit-learn on drawn grass against grass alone; embedded, nothing to download.
 
     Each target is x = rho y + (1 - rho) t: grass y and digit t, as Grassy MNIST is made (Eq. 10 of "Towards principled
-    objectives for contrastive disentanglement"). A background picture is grass y alone, at full strength. Each picture
+    objectives for contrastive disentanglement"). A background image is grass y alone, at full strength. Each image
     has grass of its own. A digit serves several times, on different grass; 70 % of each class's digits serve for training
     and the others for testing, and the two parts are cut from different drawings.
 
@@ -39,19 +39,19 @@ def grassy_digits(
     Parameters
     ----------
     n_target, n_background
-        How many pictures of each group to train on.
+        How many images of each group to train on.
     n_test
-        How many targets to test on; half as many background pictures come with them.
+        How many targets to test on; half as many background images come with them.
     size
-        The side of the pictures in pixels, from 8 to 128.
+        The side of the images in pixels, from 8 to 128.
     rho
         The share of the grass in a target, from 0 (digit alone) to 1 (grass alone).
     seed
         Decides everything: the split, the grass and which digit stands on it.
     """
-    n_target, n_background = whole("n_target", n_target, 1), whole("n_background", n_background, 1)
-    n_test, size = whole("n_test", n_test, 1), whole("size", size, SIDES[0], SIDES[-1])
-    rho, seed = real("rho", rho, 0, 1), whole("seed", seed, 0)
+    n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
+    n_test, size = check_int("n_test", n_test, 1), check_int("size", size, SIDES[0], SIDES[-1])
+    rho, seed = check_float("rho", rho, 0, 1), check_int("seed", seed, 0)
     images, classes = originals()
     digits = enlarge(images, size)
     train, test = split_digits(classes, seed)
@@ -119,6 +119,6 @@ def _grass(
     x = np.empty((many, 3, meadow.size, meadow.size), np.uint8)
     for start in range(0, many, ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
-        y = meadow.pictures(rng, *factors[part].T)
+        y = meadow.images(rng, *factors[part].T)
         x[part] = to_bytes(y if digits is None else blend(y, digits[part], rho))
     return x, factors

@@ -19,9 +19,9 @@ from untwine._typing import Array
 from untwine.data.images.blending import blend, blend_threshold, overlay
 from untwine.data.images.photographs import brightness_and_greenness, crop_squares, read_photographs
 from untwine.data.location import data_folder
-from untwine.data.options import real, whole
 from untwine.data.readers.mnist import read_mnist
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_float, check_int
 from untwine.samples import Samples
 
 Mix = Callable[[Array, Array], Array]
@@ -42,7 +42,7 @@ def grassy_mnist(
     """MNIST digits on photographs of grass against grass alone, combined linearly; needs files in a folder.
 
     A target is x = rho y + (1 - rho) t (Eq. 10), with y a random patch of the background part; the pairs are not kept. A
-    background picture is y itself. For testing: digits of MNIST's own test part, each on a patch of its own from
+    background image is y itself. For testing: digits of MNIST's own test part, each on a patch of its own from
     a fifth of the photographs, which training never sees; with half as many patches as background. 28 x 28, RGB.
 
     Source: MNIST (Y. LeCun, C. Cortes, C. Burges; CC BY-SA 3.0) from `mnist/mnist.npz` or the four IDX files in `mnist/`, plain
@@ -66,7 +66,7 @@ def grassy_mnist(
     folder
         The folder that holds `mnist/` and `grass/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    rho = real("rho", rho, 0, 1)
+    rho = check_float("rho", rho, 0, 1)
     return _grassy(
         partial(blend, rho=rho), n_per_class=n_per_class, n_background=n_background, n_test=n_test, seed=seed, folder=folder
     )
@@ -94,19 +94,19 @@ def grassy_mnist_nonlinear(
     threshold
         Channels of the grass that are not above it are black in the target.
     """
-    rho, threshold = real("rho", rho, 0, 1), real("threshold", threshold, 0, 1)
+    rho, threshold = check_float("rho", rho, 0, 1), check_float("threshold", threshold, 0, 1)
     mix = partial(blend_threshold, rho=rho, threshold=threshold)
     return _grassy(mix, n_per_class=n_per_class, n_background=n_background, n_test=n_test, seed=seed, folder=folder)
 
 
 def _grassy(mix: Mix, *, n_per_class: int, n_background: int, n_test: int, seed: int, folder: str | Path | None) -> Splits:
-    n_per_class, n_background = whole("n_per_class", n_per_class, 1), whole("n_background", n_background, 1)
-    n_test, seed = whole("n_test", n_test, 1), whole("seed", seed, 0)
+    n_per_class, n_background = check_int("n_per_class", n_per_class, 1), check_int("n_background", n_background, 1)
+    n_test, seed = check_int("n_test", n_test, 1), check_int("seed", seed, 0)
     place = data_folder(folder)
     mnist = read_mnist(place / "mnist")
     fewest = int(np.bincount(mnist["y_train"], minlength=10).min())
-    whole("n_per_class", n_per_class, 1, fewest)
-    whole("n_test", n_test, 1, len(mnist["y_test"]))
+    check_int("n_per_class", n_per_class, 1, fewest)
+    check_int("n_test", n_test, 1, len(mnist["y_test"]))
     photographs = read_photographs(place / "grass")
     shuffled = [photographs[i] for i in np.random.default_rng([seed, 0]).permutation(len(photographs))]
     held_out = max(round(SHARE_FOR_TESTING * len(shuffled)), 1)

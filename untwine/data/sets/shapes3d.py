@@ -23,7 +23,7 @@ def shapes3d(
     """3D Shapes, objects in a room with six independent factors; needs its file, and h5py to read the public one.
 
     Every combination of 10 floor, 10 wall and 10 object hues, 8 scales, 4 shapes and 15 orientations is one of 480,000
-    pictures, 64 x 64, RGB. Rows for testing and for training are drawn from all of them.
+    images, 64 x 64, RGB. Rows for testing and for training are drawn from all of them.
 
     Source: `shapes3d/3dshapes.h5` of github.com/google-deepmind/3d-shapes (C. Burgess, H. Kim, 2018; Apache 2.0), or the same
     arrays `images` and `labels` as `shapes3d/3dshapes.npz`. Checksum: none, as the file was not at hand. Group: none. Label:
@@ -33,11 +33,11 @@ def shapes3d(
     Parameters
     ----------
     n_train, n_test
-        How many pictures to train and to test on.
+        How many images to train and to test on.
     size
         The side in pixels: 64, or 32, 16 or 8, averaged over squares of pixels.
     seed
-        Decides which pictures are used for what.
+        Decides which images are used for what.
     folder
         The folder that holds `shapes3d/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
@@ -52,7 +52,7 @@ def shapes3d_grid(*, size: int = 64, folder: str | Path | None = None) -> Factor
     shape, read_rows = stored_rows(path, "images")
     if shape[1:] != (64, 64, 3) or labels.shape != (shape[0], len(NAMES)):
         raise ValueError(
-            f"{path} expected images (n, 64, 64, 3) and labels (n, {len(NAMES)}), but has {shape} and {labels.shape}; fetch it "
+            f"{path} must be images (n, 64, 64, 3) and labels (n, {len(NAMES)}), but has {shape} and {labels.shape}; fetch it "
             "again."
         )
     values = tuple(np.unique(column) for column in labels.T)

@@ -19,8 +19,8 @@ import numpy as np
 from untwine._typing import Array
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.location import placed
-from untwine.data.options import whole
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_int
 from untwine.samples import SIDES
 
 NAMES = ("category", "instance", "elevation", "azimuth", "lighting")
@@ -43,8 +43,8 @@ def smallnorb(
 ) -> Splits:
     """SmallNORB, fifty toys of five kinds with their pose and light; needs its files.
 
-    Every combination of 5 categories, 10 instances, 9 elevations, 18 azimuths and 6 lightings is one picture of the left
-    camera (48,600 pictures), shrunk from 96 x 96, grey.
+    Every combination of 5 categories, 10 instances, 9 elevations, 18 azimuths and 6 lightings is one image of the left
+    camera (48,600 images), shrunk from 96 x 96, grey.
 
     Source: `smallnorb/smallnorb-5x46789x9x18x6x2x96x96-training-dat.mat`, `-cat.mat`, `-info.mat` and the three of
     5x01235x9x18x6x2x96x96-testing, plain or gzipped, of cs.nyu.edu/~ylclab/data/norb-v1.0-small (Y. LeCun, F. J. Huang, L.
@@ -55,30 +55,28 @@ def smallnorb(
     Parameters
     ----------
     held_out
-        What is held out for testing: the "instances" of the files' own testing part (0, 1, 2, 3 and 5), or "pictures" at
+        What is held out for testing: the "instances" of the files' own testing part (0, 1, 2, 3 and 5), or "images" at
         random.
     content
         What differs within a class, for methods of class and content: "azimuth" makes a class of each toy at each elevation in
-        each light (the paper's SmallNorb), "pose" of each toy in each light (SmallNorb-Poses, with held_out="pictures").
+        each light (the paper's SmallNorb), "pose" of each toy in each light (SmallNorb-Poses, with held_out="images").
         Without it a class is a category.
     n_test
-        How many pictures are held out at random: a tenth where not given.
+        How many images are held out at random: a tenth where not given.
     size
-        The side of the pictures in pixels, from 8 to 128.
+        The side of the images in pixels, from 8 to 128.
     seed
-        Decides which pictures are held out.
+        Decides which images are held out.
     folder
         The folder that holds `smallnorb/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
     """
-    if held_out not in ("pictures", "instances"):
-        raise ValueError(f"held_out expected 'instances' or 'pictures', but got {held_out!r}.")
+    if held_out not in ("images", "instances"):
+        raise ValueError(f"held_out expected 'instances' or 'images'; got {held_out!r}.")
     if held_out == "instances" and n_test is not None:
-        raise ValueError(
-            f"n_test goes with held_out='pictures', but got {n_test!r} with held_out='instances'; drop one of them."
-        )
+        raise ValueError(f"n_test goes with held_out='images'; got {n_test!r} with held_out='instances'; drop one of them.")
     if content not in CONTENTS:
-        raise ValueError(f"content expected 'azimuth', 'pose' or nothing, but got {content!r}.")
-    seed = whole("seed", seed, 0)
+        raise ValueError(f"content expected 'azimuth', 'pose' or nothing; got {content!r}.")
+    seed = check_int("seed", seed, 0)
     grid, testing = _read(size, folder)
     if held_out == "instances":
         splits = grid.apart("instance", testing)
@@ -100,7 +98,7 @@ def _by_content(splits: Splits, content: tuple[str, ...]) -> Splits:
 
 
 def smallnorb_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
-    """Return all of SmallNORB's left pictures, addressed by their factors and kept in memory."""
+    """Return all of SmallNORB's left images, addressed by their factors and kept in memory."""
     return _read(size, folder)[0]
 
 
@@ -111,11 +109,11 @@ def read_matrix(path: Path) -> Array:
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} expected a gzipped matrix, but it is damaged ({error}); fetch it again.") from None
+            raise ValueError(f"{path} must be a gzipped matrix, but it is damaged ({error}); fetch it again.") from None
     magic, axes = struct.unpack("<Ii", content[:8]) if len(content) >= 8 else (0, 0)
     start = 8 + 4 * max(3, axes)
     if magic not in TYPES or not 1 <= axes <= 4 or len(content) < start:
-        raise ValueError(f"{path} expected a matrix of SmallNORB's, but it begins with {content[:8].hex() or 'nothing'}.")
+        raise ValueError(f"{path} must be a matrix of SmallNORB's, but it begins with {content[:8].hex() or 'nothing'}.")
     shape = struct.unpack(f"<{axes}i", content[8 : 8 + 4 * axes])
     kind = TYPES[magic]
     if len(content) != start + math.prod(shape) * kind.itemsize or min(shape) < 1:
@@ -127,9 +125,9 @@ def read_matrix(path: Path) -> Array:
 
 def _read(size: int, folder: str | Path | None) -> tuple[FactorGrid, Array]:
     """Return the grid, and which levels of the instance are the files' own testing part."""
-    size = whole("size", size, SIDES[0], SIDES[-1])
+    size = check_int("size", size, SIDES[0], SIDES[-1])
     place = placed(folder, "SmallNORB", ("smallnorb", "small_norb"), "cs.nyu.edu/~ylclab/data/norb-v1.0-small")
-    pictures, columns = [], []
+    images, columns = [], []
     for part in PARTS:
         dat, cat, info = (read_matrix(_path(place, part, kind)) for kind in ("dat", "cat", "info"))
         if dat.ndim != 4 or dat.dtype != np.uint8 or cat.shape != dat.shape[:1] or info.shape != (len(dat), 4):
@@ -137,7 +135,7 @@ def _read(size: int, folder: str | Path | None) -> tuple[FactorGrid, Array]:
                 f"{place} expected dat (n, 2, 96, 96), cat (n,) and info (n, 4) for {part}, but has {dat.shape}, {cat.shape} "
                 f"and {info.shape}; fetch them again."
             )
-        pictures.append(_shrunk(dat[:, 0], size))
+        images.append(_shrunk(dat[:, 0], size))
         columns.append(np.column_stack([cat, info]))
     features = np.concatenate(columns)
     values = tuple(np.unique(column) for column in features.T)
@@ -145,7 +143,7 @@ def _read(size: int, folder: str | Path | None) -> tuple[FactorGrid, Array]:
     order = np.argsort(np.ravel_multi_index(levels, [len(column) for column in values]), kind="stable")
     if len(order) != math.prod(map(len, values)) or len(np.unique(features, axis=0)) != len(order):
         raise ValueError(f"{place} expected every combination of {', '.join(NAMES)} once, but some are missing or come twice.")
-    x = np.concatenate(pictures)[order][:, None]
+    x = np.concatenate(images)[order][:, None]
     # The files count elevations from 30 degrees in steps of 5, and azimuths by two in steps of 20 degrees.
     category, instance, elevation, azimuth, lighting = (column.astype(np.float64) for column in values)
     units = category, instance, 30 + 5 * elevation, 10 * azimuth, lighting
@@ -157,13 +155,13 @@ def _path(place: Path, part: str, kind: str) -> Path:
     name = f"smallnorb-{part}-{kind}.mat"
     path = next((place / n for n in (name, f"{name}.gz") if (place / n).is_file()), None)
     if path is None:
-        raise ValueError(f"SmallNORB was expected in {place}, but {name} (or .gz) is not there; place all six files there.")
+        raise ValueError(f"SmallNORB was must be in {place}, but {name} (or .gz) is not there; place all six files there.")
     return path
 
 
-def _shrunk(pictures: Array, size: int) -> Array:
+def _shrunk(images: Array, size: int) -> Array:
     from PIL import Image
 
-    if pictures.shape[1:] == (size, size):
-        return pictures
-    return np.stack([np.asarray(Image.fromarray(one).resize((size, size), Image.Resampling.BICUBIC)) for one in pictures])
+    if images.shape[1:] == (size, size):
+        return images
+    return np.stack([np.asarray(Image.fromarray(one).resize((size, size), Image.Resampling.BICUBIC)) for one in images])

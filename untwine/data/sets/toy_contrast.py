@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from untwine.data.options import real, whole
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_float, check_int
 from untwine.samples import Samples
 
 COMMON_SCALE = 3.0
@@ -44,10 +44,10 @@ def toy_contrast(
     seed
         Decides W, which both parts share, and all rows.
     """
-    n_target, n_background = whole("n_target", n_target, 1), whole("n_background", n_background, 1)
-    n_common, n_salient = whole("n_common", n_common, 1), whole("n_salient", n_salient, 1)
-    n_features = whole("n_features", n_features, n_common + n_salient)
-    noise, seed = real("noise", noise, 0), whole("seed", seed, 0)
+    n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
+    n_common, n_salient = check_int("n_common", n_common, 1), check_int("n_salient", n_salient, 1)
+    n_features = check_int("n_features", n_features, n_common + n_salient)
+    noise, seed = check_float("noise", noise, 0), check_int("seed", seed, 0)
     W, _ = np.linalg.qr(np.random.default_rng([seed, 0]).standard_normal((n_features, n_common + n_salient)))
     scale = np.repeat([COMMON_SCALE, SALIENT_SCALE], [n_common, n_salient])
     names = (*(f"common {i}" for i in range(n_common)), *(f"salient {i}" for i in range(n_salient)))

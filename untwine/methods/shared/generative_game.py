@@ -18,29 +18,27 @@ def only_ours(method: Method, own: Mapping[str, nn.Module]) -> None:
     """Refuse own networks, and options that mean nothing, in one sentence."""
     if own:
         names = ", ".join(sorted(own))
-        raise ValueError(f"{type(method).__name__} expected no networks of your own, but got {names}; name some by networks.")
+        raise ValueError(f"{type(method).__name__} expected no networks of your own; got {names}; name some by networks.")
     for field, value in method.get_params().items():
         kinds = ERRORS if field == "posterior" else PRIORS if field.startswith("prior_") else ()
         if kinds and value not in kinds:
-            raise ValueError(f"{field} expected one of {', '.join(kinds)}, but got {value!r}.")
+            raise ValueError(f"{field} must be one of {', '.join(kinds)}; got {value!r}.")
     if not method.get_params()["w_adv"]:
         raise ValueError(
-            "w_adv expected a number above 0, for without the game nothing tells the generator what rows look like."
+            "w_adv must be a number above 0, for without the game nothing tells the generator what rows look like."
         )
     *_, (block, width) = method.blocks.items()
     if method.get_params()["w_cr"] and width < 2:
-        raise ValueError(
-            f"w_cr expected at least 2 codes in {block}, to say which of them two rows share, but got 1; set w_cr=0."
-        )
+        raise ValueError(f"w_cr expected at least 2 codes in {block}, to say which of them two rows share; got 1; set w_cr=0.")
 
 
 def framed(x: Tensor) -> Tensor:
-    """Return pictures in [0, 1] as the networks see them, in [-1, 1]; vectors as they are."""
+    """Return images in [0, 1] as the networks see them, in [-1, 1]; vectors as they are."""
     return 2 * x - 1 if x.ndim == 4 else x
 
 
-def pictured(x: Tensor) -> Tensor:
-    """Return the networks' pictures in [0, 1]; vectors as they are."""
+def imaged(x: Tensor) -> Tensor:
+    """Return the networks' images in [0, 1]; vectors as they are."""
     return (x + 1) / 2 if x.ndim == 4 else x
 
 

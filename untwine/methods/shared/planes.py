@@ -84,7 +84,7 @@ class LinearContrastive(Solved):
         """Return room for the solution."""
         if own:
             title = type(self).__name__
-            raise ValueError(f"{title} expected no networks of your own, but got {', '.join(sorted(own))}; it has none.")
+            raise ValueError(f"{title} expected no networks of your own; got {', '.join(sorted(own))}; it has none.")
         return nn.ModuleDict({"planes": Planes(int(np.prod(shape)), self.blocks, self.numbers)})
 
     def solve(self, samples: Samples) -> None:
@@ -111,7 +111,7 @@ class LinearContrastive(Solved):
         return {"common": x @ planes.common.T, "salient": x @ planes.maps.T}
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return the points of both planes; pictures are cut to [0, 1]."""
+        """Return the points of both planes; images are cut to [0, 1]."""
         planes = self._planes()
         x: Tensor = (planes.origin + codes["common"] @ planes.common + codes["salient"] @ planes.outward).view(-1, *self.shape_)
         return x.clamp(0, 1) if len(self.shape_) == 3 else x
@@ -129,7 +129,7 @@ class LinearContrastive(Solved):
         codes = np.asarray(codes, dtype=np.float32)
         if codes.ndim != 2 or codes.shape[1] != sum(self.blocks.values()):
             wanted = sum(self.blocks.values())
-            raise ValueError(f"inverse_transform expected codes of shape (n, {wanted}), but got {codes.shape}.")
+            raise ValueError(f"inverse_transform expected codes of shape (n, {wanted}); got {codes.shape}.")
         return self.decode(Latents({"common": codes[:, : self.n_common], "salient": codes[:, self.n_common :]}))
 
     def _planes(self) -> Any:

@@ -1,6 +1,6 @@
 """Styles inside domains (paper 004, section 4): clusters of early features, so that every style can be a class.
 
-Where a domain (all edges, all shoes) varies in more than content, one code for it is too few. Its pictures are first put into
+Where a domain (all edges, all shoes) varies in more than content, one code for it is too few. Its images are first put into
 clusters by how they look, whatever they show: k-means on the mean and the deviation of every channel of a network's first
 layer, which are what style transfer matches (Li et al. 2017). `LORD` then takes the clusters as classes.
 """
@@ -41,7 +41,7 @@ def cluster_styles(
     Parameters
     ----------
     samples
-        Pictures, grey or RGB, whose labels are their domains.
+        Images, grey or RGB, whose labels are their domains.
     clusters
         How many styles each domain has, or a number for every domain's name.
     features
@@ -69,7 +69,7 @@ def cluster_styles(
         most = len(np.unique(looks[rows].round(5), axis=0))  # rounding errors are no style
         if not isinstance(many, int) or isinstance(many, bool) or not 1 <= many <= most:
             raise ValueError(
-                f"clusters expected a whole number from 1 to the {most} different pictures of {name!r}, but got {many!r}."
+                f"clusters must be a whole number from 1 to the {most} different images of {name!r}; got {many!r}."
             )
         with one_thread():
             found = KMeans(many, n_init=STARTS, random_state=seed).fit_predict(looks[rows])
@@ -83,17 +83,17 @@ def cluster_styles(
 
 
 def style_features(x: ArrayLike, features: str = "vgg16", path: str | Path | None = None) -> Array:
-    """Return the mean and the deviation of every channel, (n, 2 channels), of pictures or of their first features."""
-    pictures = np.asarray(x)
-    if pictures.ndim != 4 or pictures.shape[1] not in (1, 3):
-        raise ValueError(f"styles expected pictures (n, C, H, W), grey or RGB, but got the shape {pictures.shape}.")
+    """Return the mean and the deviation of every channel, (n, 2 channels), of images or of their first features."""
+    images = np.asarray(x)
+    if images.ndim != 4 or images.shape[1] not in (1, 3):
+        raise ValueError(f"styles must be images (n, C, H, W), grey or RGB; got the shape {images.shape}.")
     if features not in (*KNOWN, "pixels"):
-        raise ValueError(f"features expected one of {', '.join(KNOWN)}, pixels, but got {features!r}.")
+        raise ValueError(f"features must be one of {', '.join(KNOWN)}, pixels; got {features!r}.")
     network: Any = None if features == "pixels" else weights.perceptual(features, path).float().network
     found = []
     with torch.no_grad():
-        for start in range(0, len(pictures), AT_ONCE):
-            rows = torch.as_tensor(np.ascontiguousarray(pictures[start : start + AT_ONCE]))
+        for start in range(0, len(images), AT_ONCE):
+            rows = torch.as_tensor(np.ascontiguousarray(images[start : start + AT_ONCE]))
             rows = rows.float() / 255 if rows.dtype == torch.uint8 else rows.float()
             layer = rows if network is None else next(seen(network, rows, FIRST))
             deviation, mean = torch.std_mean(layer, (2, 3), correction=0)
@@ -106,5 +106,5 @@ def domain_rows(samples: Samples, domain: str) -> Array:
     names = [name.rsplit(APART, 1)[0] if APART in name else name for name in samples.label_names]
     if samples.labels is None or domain not in names:
         known = ", ".join(dict.fromkeys(names)) or "none"
-        raise ValueError(f"the domain expected one of the data's ({known}), but got {domain!r}.")
+        raise ValueError(f"the domain must be one of the data's ({known}); got {domain!r}.")
     return np.isin(samples.labels, [number for number, name in enumerate(names) if name == domain])

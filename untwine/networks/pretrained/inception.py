@@ -134,7 +134,7 @@ def block_e(before: int, largest: bool) -> Branches:
 
 
 class Inception(nn.Module):
-    """The whole network; pictures are RGB in [0, 1], of 299 x 299."""
+    """The whole network; images are RGB in [0, 1], of 299 x 299."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -164,7 +164,7 @@ class Inception(nn.Module):
         self.fc = nn.Linear(FEATURES, CLASSES)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the features (n, 2048) of pictures and the probabilities (n, 1008) of their classes."""
+        """Return the features (n, 2048) of images and the probabilities (n, 1008) of their classes."""
         x = 2 * x - 1
         for layer in self.layers.values():
             x = layer(x)

@@ -19,11 +19,11 @@ AT_ONCE = 50
 
 
 def check_loss(loss: str, shape: tuple[int, ...]) -> None:
-    """Refuse a name that is none of a loss, and features of rows that are no pictures."""
+    """Refuse a name that is none of a loss, and features of rows that are no images."""
     if loss not in LOSSES:
-        raise ValueError(f"loss expected one of {', '.join(LOSSES)}, but got {loss!r}.")
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {loss!r}.")
     if loss in KNOWN and (len(shape) != 3 or shape[0] not in (1, 3)):
-        raise ValueError(f"loss={loss!r} expected pictures, grey or RGB, but the rows have the shape {shape}; use loss='l1'.")
+        raise ValueError(f"loss={loss!r} must be images, grey or RGB, but the rows have the shape {shape}; use loss='l1'.")
 
 
 def open_loss(loss: str) -> None:
@@ -50,12 +50,12 @@ def each(loss: str, made: Tensor, x: Tensor) -> Tensor:
 
 
 def lpips(a: ArrayLike, b: ArrayLike, network: str = "squeezenet", **files: Any) -> Array:
-    """Return the LPIPS distance (n,) of pictures (n, C, H, W), uint8 or in [0, 1]; at least 0, which equal pictures have.
+    """Return the LPIPS distance (n,) of images (n, C, H, W), uint8 or in [0, 1]; at least 0, which equal images have.
 
     Parameters
     ----------
     a, b
-        Equally many pictures of one size, grey or RGB.
+        Equally many images of one size, grey or RGB.
     network
         `squeezenet` or `vgg16`: whose features are compared. Values of different networks cannot be compared.
     files
@@ -63,9 +63,7 @@ def lpips(a: ArrayLike, b: ArrayLike, network: str = "squeezenet", **files: Any)
     """
     x, y = np.asarray(a), np.asarray(b)
     if x.shape != y.shape or x.ndim != 4 or x.shape[1] not in (1, 3) or not len(x):
-        raise ValueError(
-            f"lpips expected equally many pictures (n, C, H, W) with 1 or 3 channels, but got {x.shape} and {y.shape}."
-        )
+        raise ValueError(f"lpips expected equally many images (n, C, H, W) with 1 or 3 channels; got {x.shape} and {y.shape}.")
     judge = weights.open_lpips(network, **files).float()
     with torch.no_grad():
         parts = [judge(*(_units(z[i : i + AT_ONCE]) for z in (x, y))).numpy() for i in range(0, len(x), AT_ONCE)]

@@ -1,10 +1,10 @@
-r"""How unlike two pictures look to a frozen network: a loss of its features, and LPIPS.
+r"""How unlike two images look to a frozen network: a loss of its features, and LPIPS.
 
 The loss (Hoshen and Malik 2019, as paper 004 takes it) is $|x - y| + \sum_l |f_l(x) - f_l(y)|$, each a mean over elements, with
 the features f_l of a few layers. LPIPS (Zhang et al. 2018) is $\sum_l \mathrm{mean}_{hw} \sum_c w_{lc} (\hat f_{lc}(x) -
 \hat f_{lc}(y))^2$, with features of length 1 at every place and weights w that were fitted to people's judgements.
 
-Both see pictures as the network was trained: RGB (grey ones three times), with its mean and deviation. Pictures with a side
+Both see images as the network was trained: RGB (grey ones three times), with its mean and deviation. Images with a side
 below 32 pixels are enlarged to it, for they would vanish on the way.
 """
 
@@ -47,7 +47,7 @@ KNOWN = {
 
 
 def seen(network: Any, x: Tensor, layers: Sequence[int]) -> Iterator[Tensor]:
-    """Yield the features (n, C, H, W) of pictures (n, 1 or 3, H, W) in [0, 1] after each of these layers."""
+    """Yield the features (n, C, H, W) of images (n, 1 or 3, H, W) in [0, 1] after each of these layers."""
     if (short := min(x.shape[2:])) < LEAST:
         size = [round(side * LEAST / short) for side in x.shape[2:]]
         x = functional.interpolate(x, size, mode="bilinear", align_corners=False)
@@ -67,7 +67,7 @@ class Perceptual(nn.Module):
         self.network, self.layers = network.eval().requires_grad_(False), tuple(layers)
 
     def forward(self, made: Tensor, x: Tensor) -> Tensor:
-        """Return (n,) how far made pictures are from the given ones, both (n, C, H, W) in [0, 1]; no gradient reaches x."""
+        """Return (n,) how far made images are from the given ones, both (n, C, H, W) in [0, 1]; no gradient reaches x."""
         apart = _means((made - x).abs())
         with torch.no_grad():
             truths = list(seen(self.network, x, self.layers))
@@ -85,7 +85,7 @@ class LPIPS(nn.Module):
         self.heads = Heads(channels)
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return (n,) how unlike the pictures x and y look, both (n, C, H, W) in [0, 1]; 0 where they are the same."""
+        """Return (n,) how unlike the images x and y look, both (n, C, H, W) in [0, 1]; 0 where they are the same."""
         pairs = zip(seen(self.network, x, self.layers), seen(self.network, y, self.layers), strict=True)
         total = x.new_zeros(len(x))
         for number, (a, b) in enumerate(pairs):

@@ -35,7 +35,7 @@ class Fire(nn.Module):
 
 
 class SqueezeNet(nn.Module):
-    """The layers of SqueezeNet 1.1; pictures are RGB in [0, 1]."""
+    """The layers of SqueezeNet 1.1; images are RGB in [0, 1]."""
 
     mean: Tensor
     spread: Tensor
@@ -51,7 +51,7 @@ class SqueezeNet(nn.Module):
         self.register_buffer("spread", torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1), persistent=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the mean features (n, 512) of pictures and the probabilities (n, 1000) of their classes."""
+        """Return the mean features (n, 512) of images and the probabilities (n, 1000) of their classes."""
         seen = self.features((x - self.mean) / self.spread)
         logits = torch.relu(self.classifier(seen)).mean((2, 3))
         return seen.mean((2, 3)), torch.softmax(logits, 1)

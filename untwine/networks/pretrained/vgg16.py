@@ -10,7 +10,7 @@ PARTS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512)
 
 
 class VGG16(nn.Module):
-    """The layers of VGG16 before its classifier; pictures are RGB in [0, 1]."""
+    """The layers of VGG16 before its classifier; images are RGB in [0, 1]."""
 
     mean: Tensor
     spread: Tensor
@@ -29,5 +29,5 @@ class VGG16(nn.Module):
         self.register_buffer("spread", torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map pictures (n, 3, H, W) to the last features (n, 512, H / 32, W / 32)."""
+        """Map images (n, 3, H, W) to the last features (n, 512, H / 32, W / 32)."""
         return self.features((x - self.mean) / self.spread)  # type: ignore[no-any-return]

@@ -92,14 +92,14 @@ def convert(source: str | Path, out: str | Path | None = None) -> Path:
     name, kept = _recognised(Path(source), tensors)
     path = Path(out) if out is not None else data_folder(None) / "weights" / f"{name}.safetensors"
     if path.suffix != ".safetensors":
-        raise ValueError(f"out expected a file that ends in .safetensors, but got {path}.")
+        raise ValueError(f"out must be a file that ends in .safetensors; got {path}.")
     files.write_tensors(path, kept)
     return path
 
 
 def _checked(name: str) -> str:
     if name not in KNOWN:
-        raise ValueError(f"the network expected one of {', '.join(KNOWN)}, but got {name!r}.")
+        raise ValueError(f"the network must be one of {', '.join(KNOWN)}; got {name!r}.")
     return name
 
 
@@ -132,7 +132,7 @@ def _empty(name: str) -> nn.Module:
 
 def _read_torch(path: Path) -> dict[str, Tensor]:
     if not path.is_file():
-        raise ValueError(f"source expected a file of weights, but {path} is not there.")
+        raise ValueError(f"source must be a file of weights, but {path} is not there.")
     try:
         content: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:

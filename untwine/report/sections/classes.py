@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from untwine import plots
-from untwine.report.markup import Markup, join, picture, tag
+from untwine.report.markup import Markup, image, join, tag
 from untwine.report.sections.gallery import missing
 from untwine.report.tables import shown
 from untwine.report.verdict import known, number
@@ -32,15 +32,15 @@ def switches(run: Run) -> Markup:
     sources = gallery["switch_sources"]
     figure = plots.swap_grid(sources, sources, gallery["switch_grid"], parts=("class", "content"))
     caption = (
-        "Each picture joins the class of the picture at the left of its row with the content of the picture at the top of its "
-        "column. The same pictures stand at both edges, so those on the diagonal are reconstructions. Where the parts came "
+        "Each image joins the class of the image at the left of its row with the content of the image at the top of its "
+        "column. The same images stand at both edges, so those on the diagonal are reconstructions. Where the parts came "
         "apart, a row keeps its class and a column its content."
     )
-    return picture(figure, "A grid of pictures, a class in each row and a content in each column.", caption, wide=True)
+    return image(figure, "A grid of images, a class in each row and a content in each column.", caption, wide=True)
 
 
 def neighbours(run: Run) -> Markup:
-    """Return which pictures are near to each other in each space."""
+    """Return which images are near to each other in each space."""
     gallery = run.gallery or {}
     if not _applies(run) or "near_sources" not in gallery:
         return Markup("")
@@ -48,10 +48,10 @@ def neighbours(run: Run) -> Markup:
     if not near or any(cells.shape[1] == 0 for cells in near.values()):
         return Markup("")
     caption = (
-        "The nearest first, of all pictures scored. Where the parts came apart, those near by class show the same class in "
+        "The nearest first, of all images scored. Where the parts came apart, those near by class show the same class in "
         "other contents, and those near by content show other classes in the same content."
     )
-    return picture(plots.neighbours(gallery["near_sources"], near), "Pictures and those nearest to them.", caption, wide=True)
+    return image(plots.neighbours(gallery["near_sources"], near), "Images and those nearest to them.", caption, wide=True)
 
 
 def posteriors(run: Run) -> Markup:
@@ -63,7 +63,7 @@ def posteriors(run: Run) -> Markup:
     figures = []
     for part in parts:
         means, deviations = gallery[f"posterior_{part}"]
-        figures.append(picture(plots.posterior(means, deviations, part), f"Mean and deviation of each dimension of {part}."))
+        figures.append(image(plots.posterior(means, deviations, part), f"Mean and deviation of each dimension of {part}."))
     return join(tag("p", UNSURE, class_="note"), tag("div", *figures, class_="pair"))
 
 

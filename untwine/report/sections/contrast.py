@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from untwine import plots
-from untwine.report.markup import Markup, join, picture, tag
+from untwine.report.markup import Markup, image, join, tag
 from untwine.runs.measured import Contrast
 from untwine.runs.reading import Run
 
@@ -11,7 +11,7 @@ LEVEL = 0.05
 
 
 def contrast(run: Run) -> Markup:
-    """Return the outcome of the contrast test in words and as a picture; nothing for methods without a salient part."""
+    """Return the outcome of the contrast test in words and as an image; nothing for methods without a salient part."""
     if not run.is_contrastive:
         return Markup("")
     if run.contrast is None:
@@ -29,7 +29,7 @@ def is_salient(found: Contrast) -> bool:
     return found.p_value <= LEVEL
 
 
-def sentences(found: Contrast, width: int | None, pictures: bool) -> list[Markup]:
+def sentences(found: Contrast, width: int | None, images: bool) -> list[Markup]:
     """Say what the test found, and what it means for a salient part of that width."""
     p = f"permutation test, p\u00a0=\u00a0{found.p_value:.3f}"
     first = join(
@@ -43,16 +43,16 @@ def sentences(found: Contrast, width: int | None, pictures: bool) -> list[Markup
             "What a salient part shows here may be chance.",
         )
     count = f"Estimated number of salient dimensions: {found.n_salient}."
-    return [first, join(count, f" This run has {width}{_meaning(found.n_salient, width, pictures)}" if width else "")]
+    return [first, join(count, f" This run has {width}{_meaning(found.n_salient, width, images)}" if width else "")]
 
 
-def _meaning(estimate: int, width: int, pictures: bool) -> str:
+def _meaning(estimate: int, width: int, images: bool) -> str:
     """Return what follows from both numbers."""
     if estimate in (0, width):
         return "."
     if width > estimate:
         return ", more than that: the others should stay unused."
-    if pictures:
+    if images:
         return ". That may do: what is one curved factor, such as a shape, takes several straight directions of pixels."
     return ', fewer than that: something may be left out. n_salient="auto" takes as many as were found.'
 
@@ -65,7 +65,7 @@ def _spectrum(found: Contrast) -> Markup:
         f"The contrast of {len(found.contrasts)} directions, from {found.contrasts[0]:.2f} to {found.contrasts[-1]:.2f}; "
         f"{found.n_salient} are beyond chance."
     )
-    return picture(figure, alt)
+    return image(figure, alt)
 
 
 def _how(found: Contrast) -> str:

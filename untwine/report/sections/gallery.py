@@ -1,4 +1,4 @@
-"""The pictures of one run: each part alone, reconstructions, swaps, interpolation, planes."""
+"""The images of one run: each part alone, reconstructions, swaps, interpolation, planes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from untwine import plots
 from untwine._typing import Array
-from untwine.report.markup import Markup, join, picture, tag
+from untwine.report.markup import Markup, image, join, tag
 from untwine.runs.reading import Run
 
-MOST = 10  # pictures in a row
+MOST = 10  # images in a row
 SWAPPED = 8  # rows and columns of the grid of swaps
 VECTORS = 6  # vectors that are drawn as lines
 
@@ -49,10 +49,10 @@ def swaps(run: Run) -> Markup:
     k = SWAPPED
     figure = plots.swap_grid(parts["common"][:k], parts["salient"][:k], parts["grid"][:k, :k])
     caption = (
-        "Each picture joins the common part of the picture at the left of its row with the salient part of the picture at the "
+        "Each image joins the common part of the image at the left of its row with the salient part of the image at the "
         "top of its column. Where the parts came apart, a row keeps its background and a column keeps what is salient."
     )
-    return picture(figure, "A grid of pictures whose parts were swapped.", caption)
+    return image(figure, "A grid of images whose parts were swapped.", caption)
 
 
 def interpolation(run: Run) -> Markup:
@@ -61,10 +61,10 @@ def interpolation(run: Run) -> Markup:
     if grid is None:
         return missing(run, "the interpolation", needs_salient=True)
     caption = (
-        "The salient parts of four pictures are in the framed corners and mixtures of them between; "
+        "The salient parts of four images are in the framed corners and mixtures of them between; "
         "all have the common part of the first, at the upper left."
     )
-    return picture(plots.interpolation(grid), "A grid of pictures that change smoothly between four corners.", caption)
+    return image(plots.interpolation(grid), "A grid of images that change smoothly between four corners.", caption)
 
 
 def exchanged(run: Run) -> Markup:
@@ -84,13 +84,13 @@ def exchanged(run: Run) -> Markup:
 
 
 def made(run: Run) -> Markup:
-    """Return pictures made from drawn codes, a common part in each row."""
+    """Return images made from drawn codes, a common part in each row."""
     grid = (run.gallery or {}).get("made")
     if grid is None:
         return Markup("")
     caption = "All codes are drawn. Each row has one common part: at the left without a salient part, then with several."
     figure = plots.strips(grid[:, 1:], grid[:, 0], titles=("s = 0", "several s", ""))
-    return picture(figure, "Pictures made from drawn codes.", caption)
+    return image(figure, "Images made from drawn codes.", caption)
 
 
 def planes(run: Run) -> Markup:
@@ -125,7 +125,7 @@ def _planes(run: Run, prefix: str) -> list[Markup]:
             group_names=[str(name) for name in gallery.get("group_names", ())],
             title=title,
         )
-        figures.append(picture(figure, f"Codes in two dimensions, coloured by class: {title}."))
+        figures.append(image(figure, f"Codes in two dimensions, coloured by class: {title}."))
     return figures
 
 
@@ -140,7 +140,7 @@ def _are_images(rows: Mapping[str, Array]) -> bool:
 
 def _drawn(rows: Mapping[str, Array], alt: str, caption: str = "") -> Markup:
     draw, most = (plots.image_rows, MOST) if _are_images(rows) else (plots.profiles, VECTORS)
-    return picture(draw({name: row[:most] for name, row in rows.items()}), alt, caption, wide=True)
+    return image(draw({name: row[:most] for name, row in rows.items()}), alt, caption, wide=True)
 
 
 def missing(run: Run, what: str, needs_salient: bool = False) -> Markup:
@@ -149,5 +149,5 @@ def missing(run: Run, what: str, needs_salient: bool = False) -> Markup:
         return Markup("")
     originals = (run.gallery or {}).get("originals")
     if needs_salient and originals is not None and originals.ndim != 4:
-        return tag("p", f"Pictures of {what} are drawn where the samples are pictures; these are vectors.")
-    return tag("p", f"There are no pictures of {what} yet. Make them with ", tag("code", f"untwine evaluate {run.path}"), ".")
+        return tag("p", f"Images of {what} are drawn where the samples are images; these are vectors.")
+    return tag("p", f"There are no images of {what} yet. Make them with ", tag("code", f"untwine evaluate {run.path}"), ".")

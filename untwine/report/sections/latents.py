@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from untwine import plots
 from untwine._typing import Array
-from untwine.report.markup import Markup, join, picture, tag
+from untwine.report.markup import Markup, image, join, tag
 from untwine.report.sections.gallery import missing
 from untwine.runs.reading import Run
 
@@ -23,7 +23,7 @@ TOLD = (
 
 
 def walks(run: Run) -> Markup:
-    """Return pictures along each latent of each block; nothing for vectors."""
+    """Return images along each latent of each block; nothing for vectors."""
     gallery = run.gallery or {}
     if "shape" in run.about and not run.has_images:
         return Markup("")
@@ -33,7 +33,7 @@ def walks(run: Run) -> Markup:
         figure = plots.traversals(
             gallery[f"walk_{block}"], gallery.get(f"walk_values_{block}"), names, gallery.get(f"walk_change_{block}")
         )
-        figures.append(picture(figure, f"Pictures that change while single latents of {block} move.", wide=True))
+        figures.append(image(figure, f"Images that change while single latents of {block} move.", wide=True))
     return join(tag("p", WALKED, class_="note"), *figures) if figures else missing(run, "what each latent changes")
 
 
@@ -49,12 +49,12 @@ def _told(run: Run, block: str) -> Iterator[Markup]:
     gallery = run.gallery or {}
     means, deviations = gallery[f"spread_{block}"]
     alt = f"Mean and deviation of the {len(means)} latents of {block}."
-    yield picture(plots.latent_spread(means, deviations, title=block), alt)
+    yield image(plots.latent_spread(means, deviations, title=block), alt)
     matrix: Array | None = gallery.get(f"told_{block}")
     if matrix is not None:
         factors = [str(name) for name in gallery["factor_names"]] if "factor_names" in gallery else None
         names = [f"{block} {i}" + " (dead)" * (not row.any()) for i, row in enumerate(matrix)]
-        yield picture(plots.factor_matrix(matrix, factors, names), f"How much each latent of {block} tells of each factor.")
+        yield image(plots.factor_matrix(matrix, factors, names), f"How much each latent of {block} tells of each factor.")
 
 
 def _blocks(run: Run, prefix: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from untwine import plots
-from untwine.report.markup import Markup, join, picture, tag
+from untwine.report.markup import Markup, image, join, tag
 from untwine.report.repeat import command_line, python_lines
 from untwine.report.tables import scores_table, shown
 from untwine.report.verdict import NOUNS, chance, known
@@ -24,7 +24,7 @@ def scores(run: Run) -> Markup:
         bars = {name: score for one in (run, *run.baselines) for name, score in _bars(one, run, metric)}
         if bars:
             alt = f"Bars of {metric}: " + ", ".join(f"{name} {shown(float(score['value']))}" for name, score in bars.items())
-            figures.append(picture(plots.scores_bars(bars, metric, chance(run, metric) if metric == "probe" else None), alt))
+            figures.append(image(plots.scores_bars(bars, metric, chance(run, metric) if metric == "probe" else None), alt))
     return join(tag("div", *figures, class_="pair") if figures else Markup(""), scores_table(run))
 
 
@@ -48,7 +48,7 @@ def training(run: Run) -> Markup:
         points = zip(epochs, values, strict=True)
         rows = [{"stage": stage, "player": player, "term": term, "epoch": epoch, "value": value} for epoch, value in points]
         alt = f"{player}: {term}, from {shown(float(values[0]))} to {shown(float(values[-1]))} in {len(values)} epochs."
-        stages.setdefault(stage, []).append(picture(plots.curves(rows), alt))
+        stages.setdefault(stage, []).append(image(plots.curves(rows), alt))
     named = [join(tag("h4", f"Stage {stage}"), tag("div", *drawn, class_="many")) for stage, drawn in stages.items()]
     return join(*named) if len(named) > 1 else tag("div", *next(iter(stages.values())), class_="many")
 

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from untwine import plots
-from untwine.report.markup import Markup, join, picture, tag
+from untwine.report.markup import Markup, image, join, tag
 from untwine.runs.reading import Run
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def trade_offs(runs: Sequence[Run]) -> Markup:
     for score, title in SCORES.items():
         scored = [run for run in runs if _value(run, score) is not None and _value(run, ERROR) is not None]
         if len(scored) >= FEWEST:
-            figures.append(picture(_figure(scored, score, title), f"{title} against the error of reconstruction."))
+            figures.append(image(_figure(scored, score, title), f"{title} against the error of reconstruction."))
     if not figures:
         return Markup("")
     return join(tag("h3", "Disentanglement against reconstruction"), tag("p", NOTE, class_="note"), *figures)
