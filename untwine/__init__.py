@@ -13,7 +13,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from untwine import data, manipulate, metrics, plots
     from untwine.data import load
-    from untwine.evaluation.scoring import Score, evaluate
+    from untwine.evaluation.run import evaluate_run
+    from untwine.evaluation.scoring import evaluate
     from untwine.latents import Latents
     from untwine.linear.contrast import ContrastTest, contrast_test
     from untwine.methods import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         load_method,
     )
     from untwine.report.page import report
+    from untwine.runs.scores import Score
     from untwine.samples import Samples
     from untwine.study import Study
     from untwine.training.loop import TrainingError
@@ -82,6 +84,7 @@ __all__ = [
     "contrast_test",
     "data",
     "evaluate",
+    "evaluate_run",
     "load",
     "load_method",
     "manipulate",
@@ -92,9 +95,11 @@ __all__ = [
 
 PLACES = {
     "data": ("load",),
-    "evaluation.scoring": ("Score", "evaluate"),
+    "evaluation.run": ("evaluate_run",),
+    "evaluation.scoring": ("evaluate",),
     "latents": ("Latents",),
     "linear.contrast": ("ContrastTest", "contrast_test"),
+    "runs.scores": ("Score",),
     "samples": ("Samples",),
     "study": ("Study",),
     "training.loop": ("TrainingError",),
@@ -105,7 +110,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'untwine' has no attribute {name!r}")
     import untwine.data
-    import untwine.evaluation.scoring
+    import untwine.evaluation.run
     import untwine.manipulate
     import untwine.methods
     import untwine.metrics

@@ -8,9 +8,9 @@ from torch.nn import functional
 import untwine as un
 from untwine import manipulate, plots
 from untwine.cli.app import main
-from untwine.evaluation.gallery import save_gallery
 from untwine.methods.shared.styles import cluster_styles, domain_rows, style_features
 from untwine.networks.pretrained.perceptual import KNOWN
+from untwine.runs import files
 from untwine.runs.files import write_tensors
 from untwine.samples import Samples
 
@@ -107,7 +107,7 @@ def inside(tmp_path, monkeypatch):
     chance = np.random.default_rng(0)
     x = np.clip(data.x.astype(int) + chance.integers(-3, 4, data.x.shape), 0, 255).astype(np.uint8)
     names = {"label_names": np.array(data.label_names), "factor_names": np.array(data.factor_names)}
-    save_gallery("drawings.npz", {"x": x, "labels": data.labels, "factors": data.factors, **names})
+    files.write_arrays("drawings.npz", {"x": x, "labels": data.labels, "factors": data.factors, **names})
 
 
 @pytest.mark.usefixtures("inside")

@@ -12,7 +12,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from untwine.cli import convert, encode, study, styles, tasks, traverse
 from untwine.cli import list as listing
-from untwine.cli.arguments import check_known, check_out, checked_splits, pairs, set_aside
+from untwine.cli.arguments import check_known, check_out, pairs, set_aside
 from untwine.cli.rows import print_json
 
 app = App(
@@ -175,23 +175,16 @@ def evaluate(
     json
         Print the scores as JSON.
     """
-    from untwine.evaluation.diagnostics import diagnose
-    from untwine.evaluation.gallery import gallery, save_gallery
-    from untwine.evaluation.scoring import evaluate as score
-    from untwine.evaluation.scoring import write_scores
-    from untwine.methods import load_method
+    from untwine.evaluation.run import evaluate_run
+    from untwine.runs.scores import scores_path
 
-    method = load_method(run)
-    train, test = checked_splits(method, run, data, data_set)
-    scores, images = score(method, test, list(metrics) or None, seeds, progress=not quiet), gallery(method, test)
-    write_scores(run / "scores.json", scores)
-    save_gallery(run / "gallery.npz", images)
-    diagnose(run, method, train, test)
+    options, names = pairs(data_set, "--data-set"), list(metrics) or None
+    scores = evaluate_run(run, data=data, data_options=options, metrics=names, seeds=seeds, progress=not quiet)
     if json:
         print_json({name: one.to_json() for name, one in scores.items()})
     else:
         show_scores(scores)
-        print(f"kept in {run / 'scores.json'}  (next: untwine report {run})")
+        print(f"kept in {scores_path(run)}  (next: untwine report {run})")
 
 
 app.command(encode.encode)
@@ -215,8 +208,9 @@ def report(runs: Path, *, out: Path | None = None) -> None:
         The page; report.html in that folder where not given.
     """
     from untwine.report.page import report as make
+    from untwine.runs.names import report_path
 
-    print(make(runs, out or runs / "report.html"))
+    print(make(runs, out or report_path(runs)))
 
 
 @app.command

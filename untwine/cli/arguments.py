@@ -39,13 +39,15 @@ def check_known(options: Mapping[str, Any], fields: Mapping[str, Any], owner: st
 
 def check_out(out: Path, resume: bool, overwrite: bool) -> None:
     """Refuse to write over what is there, unless that was asked for; only run folders are ever removed."""
+    from untwine.runs.names import has_checkpoint, is_run
+
     if resume and overwrite:
         raise ValueError("--resume goes on with a run and --overwrite replaces it, but both were given; choose one.")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, but {out} is a file; choose another name.")
     if not out.is_dir() or not any(out.iterdir()) or resume:
         return
-    ours = (out / "method.json").exists() or (out / "checkpoint.safetensors").exists()
+    ours = is_run(out) or has_checkpoint(out)
     if not overwrite:
         hint = "pass --resume to go on, --overwrite to replace it, or choose another" if ours else "choose another"
         raise ValueError(f"--out must be a new folder, but {out} is not empty; {hint}.")
@@ -77,27 +79,18 @@ def set_aside(out: Path | None) -> Iterator[None]:
 
 def run_splits(method: Any, data: str | None, settings: Sequence[str]) -> Any:
     """Return the data that is named, or else that of the run."""
-    from untwine.data import load
+    from untwine.evaluation.run import run_data
 
-    if data is not None:
-        return load(data, **pairs(settings, "--data-set"))
-    name = method.data_.get("name")
-    if name is None:
-        raise ValueError("the run does not say which data it was fitted on, for it was fitted from Python; pass --data.")
-    return load(name, **{**method.data_.get("options", {}), **pairs(settings, "--data-set")})
+    return run_data(method, data, pairs(settings, "--data-set"))
 
 
 def checked_splits(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
-    """Return the data that is named, or that of the run, if it is still the same."""
-    splits = run_splits(method, data, settings)
-    if data is None and not settings and splits.train.fingerprint() != method.data_["fingerprint"]:
-        raise ValueError(
-            f"{run} expected the data that it was fitted on, but {method.data_['name']!r} is now another; "
-            "restore it, or name the data to score on with --data."
-        )
-    return splits
+    """Return the data that is named, or that of the run if it has not changed since the fit."""
+    from untwine.evaluation.run import checked_run_data
+
+    return checked_run_data(method, run, data, pairs(settings, "--data-set"))
 
 
 def test_samples(method: Any, run: Path, data: str | None, settings: Sequence[str]) -> Any:
-    """Return the rows to score on: the test part."""
+    """Return the samples to score on: the test split."""
     return checked_splits(method, run, data, settings).test

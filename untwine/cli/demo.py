@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from untwine.data import Splits, load
-from untwine.evaluation.diagnostics import diagnose
-from untwine.evaluation.gallery import gallery, save_gallery
-from untwine.evaluation.scoring import Score, evaluate, write_scores
+from untwine.data import load
+from untwine.evaluation.run import evaluate_fitted
 from untwine.method.contract import Method
 from untwine.methods import LORD, PCA, PrincipledVAE
 from untwine.report.page import report
+from untwine.runs.names import has_checkpoint, is_run, report_path
+from untwine.runs.scores import Score
 
 # What is known of the data, and the data that shows it. The page shows classes never seen, so training has hundreds of them.
 SETTINGS: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -43,7 +43,7 @@ def demo(out: Path, setting: str = "contrast", seed: int = 0, progress: bool = T
     method: Method = PrincipledVAE(seed=seed) if setting == "contrast" else LORD(seed=seed)
     method.check()
     if out.exists():
-        if not (out / "method.json").exists() and not (out / "checkpoint.safetensors").exists() and any(out.iterdir()):
+        if not is_run(out) and not has_checkpoint(out) and any(out.iterdir()):
             raise ValueError(f"--out must be a new folder or an earlier demo, but {out} holds something else; choose another.")
         shutil.rmtree(out)
     name, options = SETTINGS[setting]
@@ -53,19 +53,12 @@ def demo(out: Path, setting: str = "contrast", seed: int = 0, progress: bool = T
     method.fit(data.train, out=out, origin=origin, progress=progress)
     if setting == "contrast":
         plain = PCA(n_latent=method.blocks["salient"]).fit(data.train, out=out / "pca", origin=origin)
-        ours, theirs = (_scored(one, data, folder, progress) for one, folder in ((method, out), (plain, out / "pca")))
+        fitted = {out: method, out / "pca": plain}
+        ours, theirs = (evaluate_fitted(folder, one, data, progress=progress) for folder, one in fitted.items())
         _tell_contrast(ours, theirs)
     else:
-        _tell_classes(_scored(method, data, out, progress))
-    print(f"The page with the images: {report(out, out / 'report.html')}")
-
-
-def _scored(method: Method, data: Splits, folder: Path, progress: bool) -> dict[str, Score]:
-    scores = evaluate(method, data.test, progress=progress)
-    write_scores(folder / "scores.json", scores)
-    save_gallery(folder / "gallery.npz", gallery(method, data.test))
-    diagnose(folder, method, data.train, data.test)
-    return scores
+        _tell_classes(evaluate_fitted(out, method, data, progress=progress))
+    print(f"The page with the images: {report(out, report_path(out))}")
 
 
 def _tell_contrast(ours: Mapping[str, Score], theirs: Mapping[str, Score]) -> None:

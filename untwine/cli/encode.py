@@ -41,8 +41,8 @@ def encode(
     """
     import numpy as np
 
-    from untwine.evaluation.gallery import save_gallery as save_arrays
     from untwine.methods import load_method
+    from untwine.runs.files import write_arrays
 
     check_new(out, (".npz", ".csv"), overwrite)
     method = load_method(run)
@@ -50,7 +50,7 @@ def encode(
     x = np.concatenate([splits.train.x, splits.test.x]) if part == "all" else getattr(splits, part).x
     z = method.encode(x)
     if out.suffix == ".npz":
-        save_arrays(out, dict(z))
+        write_arrays(out, dict(z))
     else:
         write_table(out, method.get_feature_names_out().tolist(), z.array())
     print(f"{z.n_samples} rows as {', '.join(f'{name} ({codes.shape[1]})' for name, codes in z.items())}: {out}")

@@ -134,13 +134,12 @@ def write_made(
     out: Path, sources: Mapping[str, Array], name: str, made: Array, draw: Callable[[], Figure], plain: bool
 ) -> None:
     """Write the rows that were made: as an image with what it was made from, as arrays, or as a table."""
-    from untwine.evaluation.gallery import save_gallery as save_arrays
     from untwine.runs import files
 
     if out.suffix == ".png":
         files.write(out, _tiles(made) if plain else _drawing(draw(), made))
     elif out.suffix == ".npz":
-        save_arrays(out, {**sources, name: made})
+        files.write_arrays(out, {**sources, name: made})
     elif out.suffix == ".npy":
         files.write(out, _array(made))
     else:

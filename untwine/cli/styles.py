@@ -48,9 +48,9 @@ def styles(
     """
     from untwine import plots
     from untwine.data import load
-    from untwine.evaluation.gallery import save_gallery as save_arrays
     from untwine.methods.shared.styles import cluster_styles
     from untwine.runs import files
+    from untwine.runs.files import write_arrays
 
     check_new(out, (".npz",), overwrite)
     if image is not None:
@@ -58,7 +58,7 @@ def styles(
     found = cluster_styles(load(data, **pairs(data_set, "--data-set")).train, clusters, features=features, seed=seed)
     names = {name: np.array(getattr(found, name)) for name in ("label_names", "factor_names")}
     columns = {name: np.asarray(getattr(found, name)) for name in ("x", "labels", "factors")}
-    save_arrays(out, columns | names)
+    write_arrays(out, columns | names)
     if image is not None:
         import io
 

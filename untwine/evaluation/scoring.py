@@ -5,40 +5,17 @@ The metrics are imported when something is scored: there are many, and `import u
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from untwine.runs import files
+from untwine.runs.scores import Score
 from untwine.samples import Samples
 from untwine.training.progress import bar
 
 if TYPE_CHECKING:
     from untwine.metrics.encoded import Encoded, Fitted
-
-
-@dataclass(frozen=True)
-class Score:
-    """One number with its name, 95 % interval, rows, seconds and direction ("higher", "lower" or "info").
-
-    `version` is that of its metric: numbers of one version can be compared, for the same codes give the same number.
-    """
-
-    name: str
-    value: float
-    low: float
-    high: float
-    n: int
-    seconds: float
-    direction: str
-    version: int = 1
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `scores.json` keeps under the score's name."""
-        return {key: value for key, value in asdict(self).items() if key != "name"}
 
 
 def evaluate(
@@ -114,8 +91,3 @@ def _other(method: Fitted, samples: Samples, seeds: int, train: Samples | None) 
                 "take both from one data set."
             )
     return Encoded(method, train, method.encode(train.x), seeds)
-
-
-def write_scores(path: str | os.PathLike[str], scores: Mapping[str, Score]) -> None:
-    """Write `scores.json`, whole or not at all."""
-    files.write_json(path, {name: found.to_json() for name, found in scores.items()})

@@ -29,8 +29,8 @@ from untwine.method import fields
 from untwine.method.estimator import Estimator
 from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
 from untwine.runs import saving
-from untwine.runs.history import Row
-from untwine.runs.saving import CHECKPOINT
+from untwine.runs.history import Row, read_history
+from untwine.runs.names import checkpoint_path, is_finished
 from untwine.samples import Samples, observations
 from untwine.training import distributed
 from untwine.training.batches import units
@@ -164,11 +164,11 @@ class Method(Estimator):
         require(samples, self.needs, type(self).__name__)
         start = time.monotonic()
         own = check_networks(networks)
-        if resume and out is not None and saving.is_finished(Path(out)):
+        if resume and out is not None and is_finished(out):
             return self._take_finished(Path(out), samples, own)
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
-        kept = Checkpointing(None if out is None else Path(out) / CHECKPOINT, resume, every, watch and partial(watch, self))
+        kept = Checkpointing(None if out is None else checkpoint_path(out), resume, every, watch and partial(watch, self))
         try:
             self.history_ = self.learn(samples, kept, progress)
         except TrainingError as error:
@@ -180,7 +180,7 @@ class Method(Estimator):
         if out is not None:
             self.save(out)
             if distributed.rank() == 0:
-                (Path(out) / CHECKPOINT).unlink(missing_ok=True)
+                checkpoint_path(out).unlink(missing_ok=True)
             distributed.barrier()
         return self
 
@@ -289,14 +289,14 @@ class Method(Estimator):
                 f"{folder} expected the weights of {self.name!r} as configured, but they belong to other networks."
             ) from None
         self.data_, self.seconds_ = dict(card["data"]), float(card["seconds"]["fit"])
-        self.history_ = saving.read_history(folder)
+        self.history_ = read_history(folder) or []
         self.nets_.eval()
         return self
 
     # Inside
 
     def _take_finished(self, folder: Path, samples: Samples, own: Mapping[str, nn.Module]) -> Self:
-        card = saving.read_card(folder)
+        card = saving.read_sealed_card(folder)
         mine = (self.name, self.get_params(), samples.fingerprint())
         if (card["method"], card["params"], card["data"].get("fingerprint")) != mine:
             raise ValueError(

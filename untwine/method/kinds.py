@@ -49,7 +49,7 @@ class Trained(Method):
         if self.batch % distributed.world():
             raise ValueError(f"batch must be a multiple of the {distributed.world()} processes; got {self.batch}.")
         if kept.checkpoint is not None:
-            files.folder(kept.checkpoint.parent)  # before the hours of training, not after
+            files.make_folder(kept.checkpoint.parent)  # before the hours of training, not after
         identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
         x, labelled = self._standard(torch.from_numpy(samples.x)), self.needs == "labels"
         rows = Rows.of(samples, x, self._dtype, self.device_, labelled)

@@ -35,7 +35,7 @@ from untwine.methods.stargan import StarGAN
 from untwine.methods.symmetric_rb_vae import SymmetricRbVAE
 from untwine.methods.symmetric_vae import SymmetricVAE
 from untwine.methods.vae import VAE
-from untwine.runs.saving import read_card
+from untwine.runs.saving import read_sealed_card, unknown_method
 
 __all__ = [
     "DIPVAE",
@@ -118,10 +118,10 @@ def load_method(path: str | os.PathLike[str], *, networks: Mapping[str, nn.Modul
         The user's own modules, if it was fitted with some.
     """
     folder = Path(path)
-    card = read_card(folder)
+    card = read_sealed_card(folder)
     try:
         method = find_method(card["method"])().set_params(**card["params"])
         method.check()
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{folder}/method.json must be a method and options that this version knows, but: {error}") from None
+        raise unknown_method(folder, error) from None
     return method.restore(card, folder, check_networks(networks))

@@ -1,4 +1,4 @@
-"""Option values that have been renamed, so that run folders and finished cells of a study written before still count."""
+"""Options of data sets that were renamed: run folders and finished cells of studies written before stay valid."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def to_today(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_former(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of a data set as they were spelled at first, which fingerprints are taken of."""
+    """Return options of a data set as they were first spelled, which is what fingerprints are of."""
     return {key: FORMER.get((key, str(value)), value) for key, value in options.items()}

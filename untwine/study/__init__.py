@@ -110,7 +110,7 @@ class Study:
         left = [cell for mark, cell in cells.items() if mark not in finished]
         absent = self._absent({cell.data for cell in left})
         left = [cell for cell in left if cell.data not in absent]
-        files.folder(place)
+        files.make_folder(place)
         log, failed, done = _Log(place / "log.txt"), list[str](), 0
         for sentence in absent.values():
             log.write(sentence)

@@ -17,13 +17,15 @@ import numpy as np
 
 from untwine.data import Splits
 from untwine.evaluation.named_metrics import VERSIONS
-from untwine.evaluation.scoring import Score, evaluate, write_scores
+from untwine.evaluation.scoring import evaluate
 from untwine.method.contract import Method
 from untwine.methods import find_method
 from untwine.metrics.encoded import Encoded
 from untwine.runs import files
+from untwine.runs.names import CELL
 from untwine.runs.renamed import to_former
 from untwine.runs.saving import seal
+from untwine.runs.scores import Score, read_scores, write_scores
 from untwine.samples import Samples
 
 LABELS = ("study", "size", "data", "row")
@@ -104,14 +106,14 @@ def _slug(label: str) -> str:
 def run_cell(cell: Cell, out: Path, splits: Splits) -> list[dict[str, Any]]:
     """Fit and score a cell, going on from what its run folder holds, and return its rows of the long table."""
     folder = cell.folder(out)
-    files.folder(folder)
+    files.make_folder(folder)
     with locked(folder):
-        if (folder / "cell.json").exists():
-            known = files.read_json(folder / "cell.json")
+        if (folder / CELL).exists():
+            known = files.read_json(folder / CELL)
             if known.get("fingerprint") == cell.fingerprint:
                 return list(known["rows"])
         rows = _fit_and_score(cell, folder, *_shuffled(cell, splits))
-        files.write_json(folder / "cell.json", {"fingerprint": cell.fingerprint, "rows": rows})
+        files.write_json(folder / CELL, {"fingerprint": cell.fingerprint, "rows": rows})
         return rows
 
 
@@ -123,17 +125,17 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
         if epoch in cell.epochs_scored:
             began = time.monotonic()
             # Checkpointing in a file, for a run that is resumed does not come by here again.
-            write_scores(folder / f"scores_{epoch}.json", _scored(cell, method, (train, test), cell.epochs_metrics))
+            write_scores(folder, _scored(cell, method, (train, test), cell.epochs_metrics), epoch)
             watching += time.monotonic() - began
 
     origin = {"name": cell.name, "options": cell.to_json()["options"]}
     method.fit(train, out=folder, resume=True, every=EVERY, origin=origin, watch=watch if cell.epochs_scored else None)
-    write_scores(folder / "scores.json", _scored(cell, method, (train, test), cell.metrics))
+    write_scores(folder, _scored(cell, method, (train, test), cell.metrics))
     last = len({(row.stage, row.epoch) for row in method.history_})
-    on_the_way = [e for e in cell.epochs_scored if e != last and (folder / f"scores_{e}.json").exists()]
-    found = {epoch: files.read_json(folder / f"scores_{epoch}.json") for epoch in on_the_way}
-    found[last] = files.read_json(folder / "scores.json")
-    return _rows(cell, found, max(method.seconds_ - watching, 0.0))
+    # All are read back, so that a resumed cell has the rows of one that never stopped.
+    read = {epoch: read_scores(folder, epoch) for epoch in cell.epochs_scored if epoch != last} | {last: read_scores(folder)}
+    by_epoch = {epoch: scores for epoch, scores in read.items() if scores is not None}
+    return _rows(cell, by_epoch, max(method.seconds_ - watching, 0.0))
 
 
 def _scored(cell: Cell, method: Method, parts: tuple[Samples, Samples], metrics: Sequence[str]) -> dict[str, Score]:
@@ -162,14 +164,15 @@ def _shuffled(cell: Cell, splits: Splits) -> Splits:
     return Splits(train, test)
 
 
-def _rows(cell: Cell, found: Mapping[int, Mapping[str, Any]], fit_seconds: float) -> list[dict[str, Any]]:
+def _rows(cell: Cell, by_epoch: Mapping[int, Mapping[str, Score]], fit_seconds: float) -> list[dict[str, Any]]:
     from untwine import __version__
 
+    columns = ("value", "low", "high", "n", "seconds")
     where = {label: getattr(cell, label) for label in LABELS} | {"seed": cell.seed}
     last = {"fit_seconds": round(fit_seconds, 3), "fingerprint": cell.fingerprint, "untwine": __version__}
     return [
-        {**where, "epoch": epoch, "score": name, **{key: one[key] for key in ("value", "low", "high", "n", "seconds")}, **last}
-        for epoch, scores in found.items()
+        {**where, "epoch": epoch, "score": name, **{key: getattr(one, key) for key in columns}, **last}
+        for epoch, scores in by_epoch.items()
         for name, one in scores.items()
     ]
 

@@ -41,7 +41,7 @@ def read_results(path: Path) -> list[Result]:
 
 def append(path: Path, new: Sequence[Mapping[str, Any]]) -> None:
     """Add the rows of one finished cell, all or none; once only, should somebody else have run it at the same time."""
-    files.folder(path.parent)
+    files.make_folder(path.parent)
     lines = io.StringIO()
     csv.DictWriter(lines, COLUMNS, lineterminator="\n").writerows(new)
     with locked(path.parent):

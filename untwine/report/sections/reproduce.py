@@ -1,4 +1,4 @@
-"""How to make a run again: the command line and the Python lines."""
+"""How to reproduce a run: the command line and the Python lines."""
 
 from __future__ import annotations
 
@@ -7,28 +7,40 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from untwine.report.markup import Markup, join, tag
+from untwine.report.section import Section
 from untwine.runs.reading import Run
 
 WIDTH = 92
+
+
+def reproduce(run: Run) -> Markup:
+    """Return the lines that reproduce the run."""
+    return join(
+        tag("p", "On the command line:"),
+        tag("pre", tag("code", command_line(run))),
+        tag("p", "In Python:"),
+        tag("pre", tag("code", python_lines(run))),
+    )
 
 
 def command_line(run: Run) -> str:
     """Return the shell commands that fit and score the run again."""
     words = [
         f"untwine fit {shlex.quote(run.method)}",
-        f"--data {shlex.quote(str(run.part('data').get('name') or 'YOUR_DATA'))}",
+        f"--data {shlex.quote(str(run.table('data').get('name') or 'YOUR_DATA'))}",
     ]
-    words += [f"--data-set {shlex.quote(f'{key}={_word(value)}')}" for key, value in _options(run).items()]
-    words += [f"--set {shlex.quote(f'{key}={_word(value)}')}" for key, value in run.part("params").items()]
+    words += [f"--data-set {shlex.quote(f'{key}={_text(value)}')}" for key, value in _options(run).items()]
+    words += [f"--set {shlex.quote(f'{key}={_text(value)}')}" for key, value in run.table("params").items()]
     words += [f"--out {shlex.quote(str(run.path))}"]
-    return " \\\n    ".join(_filled(words, " ")) + f"\nuntwine evaluate {shlex.quote(str(run.path))}"
+    return " \\\n    ".join(_wrap(words, " ")) + f"\nuntwine evaluate {shlex.quote(str(run.path))}"
 
 
 def python_lines(run: Run) -> str:
     """Return the Python lines that load the run, and that fit it again."""
-    name = run.part("data").get("name")
+    name = run.table("data").get("name")
     given = "".join(f", {key}={value!r}" for key, value in _options(run).items())
-    own = run.about.get("own_networks")
+    own = run.card.get("own_networks")
     networks = ", networks=networks" if own else ""
     lines = ["import untwine as un", ""]
     lines += [
@@ -36,22 +48,22 @@ def python_lines(run: Run) -> str:
     ]
     lines += [f"networks = ...  # your own modules: {', '.join(map(str, own))}"] if isinstance(own, list) and own else []
     lines += [f"method = un.load_method({str(run.path)!r}{networks})"]
-    params = _filled([f"{key}={value!r}," for key, value in run.part("params").items()], " ")
+    params = _wrap([f"{key}={value!r}," for key, value in run.table("params").items()], " ")
     lines += ["again = type(method)(", *(f"    {line}" for line in params), f").fit(data.train{networks})"]
     return "\n".join([*lines, "un.evaluate(again, data.test)"])
 
 
 def _options(run: Run) -> Mapping[str, Any]:
-    options = run.part("data").get("options")
+    options = run.table("data").get("options")
     return options if isinstance(options, Mapping) else {}
 
 
-def _word(value: Any) -> str:
+def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _filled(words: Iterable[str], space: str) -> list[str]:
-    """Return words in lines that are as full as they may be; a word is never broken."""
+def _wrap(words: Iterable[str], space: str) -> list[str]:
+    """Return words in lines of at most `WIDTH` characters; a word is never broken."""
     lines: list[str] = []
     for word in words:
         if lines and len(lines[-1]) + len(space) + len(word) <= WIDTH:
@@ -59,3 +71,6 @@ def _filled(words: Iterable[str], space: str) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+SECTION = Section("Reproduce this run", 170, reproduce)
