@@ -92,8 +92,9 @@ def test_nothing_that_runs_content_is_imported_or_called():
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
                 runs = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "importlib"}
-                # Entry points of installed packages are read in one place.
+                # Entry points of installed packages are read in one place; sections and commands are modules of our own.
                 allowed = {"importlib.metadata"} if path == ROOT / "registry" / "catalogue.py" else set()
+                allowed |= {"importlib"} if path in (ROOT / "report" / "page.py", ROOT / "cli" / "app.py") else set()
                 bad += [(path.name, name) for name in names if name.split(".")[0] in runs and name not in allowed]
             elif isinstance(node, ast.Call):
                 name = ast.unparse(node.func)

@@ -80,14 +80,14 @@ def test_bad_input_gets_a_sentence(call, sentence):
 # in the gallery
 
 
-def test_the_gallery_walks_along_each_latent_of_each_block():
+def test_the_gallery_traverses_each_latent_of_each_block():
     g = gallery(Halves(), images())
     half = SIDE // 2
     for block, moving, still in (("common", np.s_[:half], np.s_[half:]), ("salient", np.s_[half:], np.s_[:half])):
-        grid = g[f"walk_{block}"]
+        grid = g.traversals[block].images
         assert grid.dtype == np.uint8
         assert grid.shape == (4, 8, 1, SIDE, SIDE)
-        for row, i in zip(grid, g[f"walk_latents_{block}"], strict=True):
+        for row, i in zip(grid, g.traversals[block].latents, strict=True):
             assert (row[:, 0, still] == row[0, 0, still]).all()
             column = row[:, 0, moving][:, 0].astype(int)
             changed = np.ptp(column, axis=0) > 0
@@ -95,15 +95,17 @@ def test_the_gallery_walks_along_each_latent_of_each_block():
             assert (np.diff(column[:, 2 * i]) > 0).all()
 
 
-def test_the_gallery_says_what_each_latent_tells_and_how_it_varies():
+def test_the_gallery_has_mean_std_and_information_of_each_latent():
     data = images(2_000, 50)
     g = gallery(Halves(), data)
     codes = Halves().encode(data.target.x)
-    np.testing.assert_allclose(g["spread_common"], [codes.common.mean(0), codes.common.std(0)], atol=1e-6)
-    assert g["factor_names"].tolist() == ["left", "right"]
-    told = g["told_common"]
-    assert min(told[0, 0], told[1, 1]) > 0.8
-    assert max(told[0, 1], told[1, 0], told[2:].max(), g["told_salient"].max()) < 0.1
+    common = g.latents["common"]
+    np.testing.assert_allclose([common.mean, common.std], [codes.common.mean(0), codes.common.std(0)], atol=1e-6)
+    assert g.factor_names == ("left", "right")
+    information = common.information
+    assert min(information[0, 0], information[1, 1]) > 0.8
+    others = (information[0, 1], information[1, 0], information[2:].max(), g.latents["salient"].information.max())
+    assert max(others) < 0.1
 
 
 def test_unknown_and_constant_factors_are_left_out_of_the_gallery():
@@ -111,8 +113,8 @@ def test_unknown_and_constant_factors_are_left_out_of_the_gallery():
     factors = np.column_stack([x[:, 0], np.full(80, np.nan), np.ones(80)])
     factors[:10, 0] = np.nan
     g = gallery(Whole(), Samples(x, factors=factors, factor_names=("a", "unknown", "constant")))
-    assert g["factor_names"].tolist() == ["a"]
-    assert g["told_z"].shape == (2, 1)
-    assert "walk_z" not in g
+    assert g.factor_names == ("a",)
+    assert g.latents["z"].information.shape == (2, 1)
+    assert g.traversals == {}
     alone = gallery(Whole(), Samples(x, factors=factors[:, 1:], factor_names=("unknown", "constant")))
-    assert "told_z" not in alone
+    assert alone.latents["z"].information is None

@@ -6,7 +6,8 @@ import pytest
 from fitted_made import Columns, Halves, Swapped, Whole, images, vectors
 
 from untwine.evaluation.named_metrics import METRICS
-from untwine.evaluation.scoring import Score, evaluate, write_scores
+from untwine.evaluation.scoring import evaluate
+from untwine.runs.scores import Score, write_scores
 from untwine.samples import Samples
 
 
@@ -191,7 +192,7 @@ def test_progress_goes_to_the_error_stream_only(capsys):
 
 
 def test_scores_are_written_whole_and_read_back(tmp_path, scores):
-    write_scores(tmp_path / "scores.json", scores)
+    write_scores(tmp_path, scores)
     read = json.loads((tmp_path / "scores.json").read_text())
     assert list(read) == list(scores)
     assert set(read["w2.common"]) == {"value", "low", "high", "n", "seconds", "direction", "version"}
@@ -199,6 +200,6 @@ def test_scores_are_written_whole_and_read_back(tmp_path, scores):
     assert Score("probe.salient", **read["probe.salient"]) == scores["probe.salient"]
     bad = {"x.y": Score("x.y", math.nan, 0, 1, 1, 0.0, "info")}
     with pytest.raises(ValueError):
-        write_scores(tmp_path / "scores.json", bad)
+        write_scores(tmp_path, bad)
     assert json.loads((tmp_path / "scores.json").read_text()) == read
     assert [path.name for path in tmp_path.iterdir()] == ["scores.json"]

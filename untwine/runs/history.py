@@ -45,10 +45,10 @@ def read_history(folder: str | os.PathLike[str]) -> list[Row] | None:
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
+            if lacking := set(Row._fields) - set(reader.fieldnames or ()):
+                raise ValueError(f"it lacks {', '.join(sorted(lacking))}")
             rows = [Row(r["stage"], int(r["epoch"]), r["player"], r["term"], float(r["value"])) for r in reader]
-        if lacking := set(Row._fields) - set(reader.fieldnames or ()):
-            raise ValueError(f"no column {sorted(lacking)[0]}")
-    except (ValueError, KeyError, TypeError, csv.Error) as error:
+    except (ValueError, TypeError, csv.Error) as error:
         raise ValueError(
             f"{path} must have the columns {', '.join(Row._fields)} as they were saved; it cannot be read ({error}); "
             "restore it or fit the run again."
