@@ -22,7 +22,7 @@ HEADINGS = [
     "Removing and transferring the salient block",
     "Interpolation of the salient block",
     "Latent traversals",
-    "Information of latents on factors",
+    "Mutual information of latents and factors",
     "Samples from the prior",
     "t-SNE of the codes",
     "Training curves",

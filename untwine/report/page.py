@@ -104,7 +104,7 @@ def _run(run: Run, anchor: str, heading: str) -> Markup:
 
 def _about(run: Run) -> str:
     data = run.table("data").get("name") or "unnamed data"
-    blocks = ", ".join(f"{name} ({width} dimensions)" for name, width in run.table("blocks").items())
+    blocks = ", ".join(f"{name} ({width}-dimensional)" for name, width in run.table("blocks").items())
     seconds = run.table("seconds").get("fit")
     text = f"{run.method} on {data}"
     text += f"; blocks: {blocks}" if blocks else ""

@@ -29,7 +29,10 @@ def scores_table(run: Run) -> Markup:
         cells = [cell for one in runs for cell in _cells(one, metric, columns[one.name])]
         bodies.append(tag("tbody", tag("tr", title), tag("tr", *cells)))
     table = tag("table", tag("thead", head, tag("tr", *blocks)), *bodies, class_="scores")
-    key = "Below each value: its 95 % interval and the number of samples. ↑ higher is better, ↓ lower is better, · information."
+    key = (
+        "Below each value: its 95 % interval and the number of samples, n. "
+        "↑ higher is better, ↓ lower is better, · for information."
+    )
     return join(tag("div", table, class_="scroll"), tag("p", key, class_="note"))
 
 

@@ -134,7 +134,7 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
     last = len({(row.stage, row.epoch) for row in method.history_})
     # All are read back, so that a resumed cell has the rows of one that never stopped.
     read = {epoch: read_scores(folder, epoch) for epoch in cell.epochs_scored if epoch != last} | {last: read_scores(folder)}
-    by_epoch = {epoch: scores for epoch, scores in read.items() if scores is not None}
+    by_epoch = {epoch: {name: one.to_json() for name, one in scores.items()} for epoch, scores in read.items() if scores}
     return _rows(cell, by_epoch, max(method.seconds_ - watching, 0.0))
 
 
@@ -164,14 +164,14 @@ def _shuffled(cell: Cell, splits: Splits) -> Splits:
     return Splits(train, test)
 
 
-def _rows(cell: Cell, by_epoch: Mapping[int, Mapping[str, Score]], fit_seconds: float) -> list[dict[str, Any]]:
+def _rows(cell: Cell, by_epoch: Mapping[int, Mapping[str, Any]], fit_seconds: float) -> list[dict[str, Any]]:
     from untwine import __version__
 
     columns = ("value", "low", "high", "n", "seconds")
     where = {label: getattr(cell, label) for label in LABELS} | {"seed": cell.seed}
     last = {"fit_seconds": round(fit_seconds, 3), "fingerprint": cell.fingerprint, "untwine": __version__}
     return [
-        {**where, "epoch": epoch, "score": name, **{key: getattr(one, key) for key in columns}, **last}
+        {**where, "epoch": epoch, "score": name, **{key: one[key] for key in columns}, **last}
         for epoch, scores in by_epoch.items()
         for name, one in scores.items()
     ]

@@ -39,4 +39,4 @@ def _figures(run: Run, block: str, statistics: LatentStatistics) -> Iterator[Mar
         )
 
 
-SECTION = Section("Information of latents on factors", 120, latent_information)
+SECTION = Section("Mutual information of latents and factors", 120, latent_information)
