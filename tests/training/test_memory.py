@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from untwine.training.memory import kept
+from untwine.training.memory import keep_freed
 
 SIZE = 2_000_000  # numbers: 8 MB
 # In a process of its own, whose memory no other test has cut up.
 FAULTS = f"""
 import resource
 import torch
-from untwine.training.memory import kept
+from untwine.training.memory import keep_freed
 
 def faults(times):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -22,7 +22,7 @@ def faults(times):
         torch.ones({SIZE})
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-with kept():
+with keep_freed():
     faults(2)
     print(min(faults(10) for _ in range(10)))
 """
@@ -36,5 +36,5 @@ def test_freed_memory_is_used_again():
 
 
 def test_an_error_inside_passes_through():
-    with pytest.raises(ZeroDivisionError), kept():
+    with pytest.raises(ZeroDivisionError), keep_freed():
         raise ZeroDivisionError
