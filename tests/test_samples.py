@@ -114,12 +114,12 @@ def test_an_index_keeps_samples_and_columns_together():
     groups, factors = [0, 1, 1, 0, 1, 0], np.arange(6)
     samples = Samples(x, groups=groups, labels=[0, 1, 2, 0, 1, 2], factors=factors)
     for index in (slice(1, 4), [1, 2, 3], np.array([False, True, True, True, False, False])):
-        part = samples[index]
-        np.testing.assert_array_equal(part.x, x[1:4])
-        np.testing.assert_array_equal(part.groups, [1, 1, 0])
-        np.testing.assert_array_equal(part.labels, [1, 2, 0])
-        np.testing.assert_array_equal(part.factors[:, 0], [1, 2, 3])
-        assert part.label_names == samples.label_names
+        some = samples[index]
+        np.testing.assert_array_equal(some.x, x[1:4])
+        np.testing.assert_array_equal(some.groups, [1, 1, 0])
+        np.testing.assert_array_equal(some.labels, [1, 2, 0])
+        np.testing.assert_array_equal(some.factors[:, 0], [1, 2, 3])
+        assert some.label_names == samples.label_names
     np.testing.assert_array_equal(samples[-1].x, x[5:])
     np.testing.assert_array_equal(samples.target.factors[:, 0], [1, 2, 4])
     np.testing.assert_array_equal(samples.background.factors[:, 0], [0, 3, 5])
@@ -210,6 +210,6 @@ def test_the_fingerprint_follows_every_value_and_column():
     assert len({base.fingerprint(), *(other.fingerprint() for other in others)}) == 8
 
 
-def test_repr_tells_what_is_there():
+def test_repr_shows_what_is_there():
     text = repr(Samples(IMAGES, groups=[0, 0, 1, 1, 1, 2], labels=[0, 1, 2, 0, 1, 2], factors=np.zeros((6, 1))))
     assert text == ("Samples(6 images of 3x9x12 (uint8): background 2, target 1 3, target 2 1; 3 classes; factors factor 0)")

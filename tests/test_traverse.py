@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fitted_made import SIDE, Halves, Whole, images
+from known_methods import SIDE, Halves, Whole, images
 
 import untwine as un
 from untwine import manipulate

@@ -92,11 +92,11 @@ def test_noise_is_standard_normal_and_its_own_in_every_step_and_stage():
 def test_noise_of_two_processes_is_the_noise_of_one(monkeypatch, pools):
     whole = noise(12, pools, (0, 0, 3), 2).view(pools, -1, 2)
     monkeypatch.setattr(distributed, "world", lambda: 2)
-    parts = []
+    shards = []
     for rank in (0, 1):
         monkeypatch.setattr(distributed, "rank", lambda rank=rank: rank)
-        parts.append(noise(6, pools, (0, 0, 3), 2).view(pools, -1, 2))
-    assert torch.equal(torch.cat(parts, 1), whole)
+        shards.append(noise(6, pools, (0, 0, 3), 2).view(pools, -1, 2))
+    assert torch.equal(torch.cat(shards, 1), whole)
 
 
 def test_batches_of_two_processes_are_the_halves_of_one(monkeypatch):
@@ -104,11 +104,11 @@ def test_batches_of_two_processes_are_the_halves_of_one(monkeypatch):
     order = data.order(Stage("one", 1, {}, None, 4, "groups"), 0, 0)[0]
     whole = data.batch(order, (0, 0, 0)).index.view(2, -1)
     monkeypatch.setattr(distributed, "world", lambda: 2)
-    parts = []
+    shards = []
     for rank in (0, 1):
         monkeypatch.setattr(distributed, "rank", lambda rank=rank: rank)
-        parts.append(data.batch(order, (0, 0, 0)).index.view(2, -1))
-    assert torch.equal(torch.cat(parts, 1), whole)
+        shards.append(data.batch(order, (0, 0, 0)).index.view(2, -1))
+    assert torch.equal(torch.cat(shards, 1), whole)
 
 
 def test_bytes_become_zero_to_one_and_images_keep_their_layout():

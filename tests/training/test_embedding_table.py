@@ -174,7 +174,7 @@ def test_the_norm_that_clips_is_that_of_all_rows_together():
     def step(batch, t):
         yield "codes", {"size": 1e6 * nets.table(batch.index).sum()}
 
-    # With beta = 0 Adam goes lr whatever the size; the second moment tells what it was given.
+    # With beta = 0 Adam goes lr whatever the size; the second moment shows what it was given.
     stage = Stage("one", 1, {"codes": Player(nets.table, 0.1, (0.0, 0.0))}, step, 24)
     train([stage], nets, training_data(24), seed=0, clip=1e-9)
     # Each of 72 gradients is 1e-9 / sqrt(72), next to Adam's epsilon of 1e-8.

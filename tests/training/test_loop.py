@@ -130,11 +130,11 @@ def test_frozen_parameters_need_no_gradient():
     def step(batch, t):
         yield "both", {"square": game.a**2}
 
-    play(game, step, {"both": Player(game_part(game), 0.1)})
+    play(game, step, {"both": Player(owned(game), 0.1)})
     assert game.values() == pytest.approx([X - 0.1, Y, 1.0])
 
 
-def game_part(game):
+def owned(game):
     return nn.ParameterList([game.a, game.b])
 
 
@@ -183,7 +183,7 @@ def test_stages_follow_each_other_with_what_stands_between(tmp_path):
 
 
 @pytest.mark.parametrize("t", [0, 1, 4])
-def test_resume_in_the_second_stage_skips_the_first_and_ends_with_the_same_bits(tmp_path, t):
+def test_resume_in_the_second_stage_skips_the_first_and_is_bit_exact(tmp_path, t):
     whole = Staged()
     history = whole.run(tmp_path / "whole")
     stopped = Staged(stop=("second", t))
@@ -233,6 +233,6 @@ def test_progress_names_the_players_only_where_there_are_several(capsys):
     last = capsys.readouterr().err.splitlines()[-1]
     generator, discriminator = last.split("  generator: ")[1].split("  discriminator: ")
     for words in (generator, discriminator):
-        assert [part.split()[0] for part in words.split("  ")][:2] == ["adversarial", "class"]
+        assert [term.split()[0] for term in words.split("  ")][:2] == ["adversarial", "class"]
     small("vae", epochs=1).fit(data, progress=True)
     assert ":" not in capsys.readouterr().err

@@ -28,7 +28,7 @@ with keep_freed():
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only GNU's C library can be told to keep memory")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only GNU's C library has the setting that keeps memory")
 def test_freed_memory_is_used_again():
     done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
     # Fetching anew each time would take 10 times the pages, in every try; what else the system takes back varies.

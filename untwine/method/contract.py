@@ -340,7 +340,7 @@ class Method(Estimator):
 
     @property
     def _convolves(self) -> bool:
-        return len(self.shape_) == 3 and any(isinstance(part, nn.Conv2d) for part in self.nets_.modules())
+        return len(self.shape_) == 3 and any(isinstance(module, nn.Conv2d) for module in self.nets_.modules())
 
     def _standard(self, x: Tensor) -> Tensor:
         if len(self.shape_) == 3:

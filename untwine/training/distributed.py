@@ -66,8 +66,8 @@ def average(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
     dist.all_reduce(flat)
     flat /= world()
-    parts = torch.split(flat, [tensor.numel() for tensor in tensors])
-    return [part.view_as(tensor) for part, tensor in zip(parts, tensors, strict=True)]
+    shards = torch.split(flat, [tensor.numel() for tensor in tensors])
+    return [shard.view_as(tensor) for shard, tensor in zip(shards, tensors, strict=True)]
 
 
 def barrier() -> None:
@@ -80,9 +80,9 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.n = len(x)
-        parts = [torch.empty_like(x, memory_format=torch.contiguous_format) for _ in range(world())]
-        dist.all_gather(parts, x.contiguous())
-        return torch.cat(parts)
+        shards = [torch.empty_like(x, memory_format=torch.contiguous_format) for _ in range(world())]
+        dist.all_gather(shards, x.contiguous())
+        return torch.cat(shards)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Tensor:

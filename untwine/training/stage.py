@@ -34,12 +34,12 @@ class Player:
 
     def parameters(self) -> list[nn.Parameter]:
         """Return the trainable parameters that the player owns."""
-        owned = [p for part in self._owned() for p in (part.parameters() if isinstance(part, nn.Module) else [part])]
+        owned = [p for one in self._owned() for p in (one.parameters() if isinstance(one, nn.Module) else [one])]
         return [p for p in owned if p.requires_grad]
 
     def optimizer(self) -> PlayerOptimizer:
         """Return the optimizer of what the player owns: Adam, and for a module with sparse updates the one that it asks for."""
-        modules = [module for part in self._owned() if isinstance(part, nn.Module) for module in part.modules()]
+        modules = [module for one in self._owned() if isinstance(one, nn.Module) for module in one.modules()]
         sparse = [module.sparse_optimizer(self.betas) for module in modules if isinstance(module, Sparse)]
         return PlayerOptimizer(self.parameters(), sparse, self.betas)
 
