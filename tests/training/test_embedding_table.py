@@ -1,4 +1,4 @@
-"""Embedding tables: a step updates the rows of its batch alone, each by its own Adam; in memory or on disk; bit-exact resuming."""
+"""Embedding tables: a step updates the rows of its batch, each by its own Adam; in memory or on disk; bit-exact resuming."""
 
 import glob
 import tempfile
