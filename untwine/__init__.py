@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from untwine.runs.scores import Score
     from untwine.samples import Samples
     from untwine.study import Study
-    from untwine.training.loop import TrainingError
+    from untwine.training.errors import TrainingError
 
 __all__ = [
     "DIPVAE",
@@ -102,7 +102,7 @@ PLACES = {
     "runs.scores": ("Score",),
     "samples": ("Samples",),
     "study": ("Study",),
-    "training.loop": ("TrainingError",),
+    "training.errors": ("TrainingError",),
 }  # all else is in `methods`
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fitted_made import SIDE, ClassHalves, Halves, classes_in_contents, images
+from known_methods import SIDE, ClassHalves, Halves, classes_in_contents, images
 
 from untwine.evaluation.class_gallery import nearest
 from untwine.evaluation.gallery import gallery

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fitted_made import SIDE, ClassHalves, Columns, Halves, Whole, classes_in_contents, images, vectors
+from known_methods import SIDE, ClassHalves, Columns, Halves, Whole, classes_in_contents, images, vectors
 
 from untwine.evaluation.gallery import gallery
 from untwine.latents import Latents
@@ -238,7 +238,7 @@ def test_a_block_that_is_the_image_itself_has_no_single_latents(monkeypatch):
 class Uncertain(ClassHalves):
     """A method whose contents have Gaussian posteriors, with a larger std in the second dimension."""
 
-    def deviations(self, x):
+    def posterior_std(self, x):
         return {"content": np.tile([0.1, 0.9, 0.1, 0.1], (len(x), 1))}
 
 

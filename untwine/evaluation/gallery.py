@@ -116,7 +116,7 @@ def _traversals(method: Fitted, latents: Latents, single: Mapping[str, Array]) -
     traversals: dict[str, Traversal] = {}
     for block, block_codes in single.items():
         result = traverse_codes(method.decode, start, block_codes, block, STEPS, TRAVERSED)
-        traversals[block] = Traversal(_to_uint8(result.rows), result.latents, result.values, result.change)
+        traversals[block] = Traversal(_to_uint8(result.samples), result.latents, result.values, result.change)
     return traversals
 
 
@@ -145,7 +145,7 @@ def _statistics(
 
 def _posteriors(method: Fitted, latents: Latents, x: Array) -> dict[str, Posterior]:
     """Return for each block with a Gaussian posterior the size of the mean and the std of each dimension."""
-    stds: Mapping[str, Array] = method.deviations(x) if hasattr(method, "deviations") else {}
+    stds: Mapping[str, Array] = method.posterior_std(x) if hasattr(method, "posterior_std") else {}
     return {
         block: Posterior(np.abs(latents[block]).mean(0, dtype=np.float64), std.mean(0, dtype=np.float64))
         for block, std in stds.items()
