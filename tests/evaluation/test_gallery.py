@@ -76,11 +76,11 @@ def test_planes_hold_both_groups_and_separate_the_classes(shown):
     assert (planes.labels[target][nearest] == planes.labels[target]).mean() > 0.98
 
 
-def flat(part):
+def flat(entry):
     """Return all arrays and names of a gallery by their path of attributes."""
-    if part is None or isinstance(part, np.ndarray | tuple):
-        return {"": part}
-    inside = part if isinstance(part, dict) else vars(part)
+    if entry is None or isinstance(entry, np.ndarray | tuple):
+        return {"": entry}
+    inside = entry if isinstance(entry, dict) else vars(entry)
     return {f"{name}.{path}": array for name, one in inside.items() for path, array in flat(one).items()}
 
 
@@ -133,7 +133,7 @@ def test_without_a_file_there_is_no_gallery(tmp_path):
     assert read_gallery(tmp_path) is None
 
 
-def test_a_part_of_which_an_array_is_missing_is_left_out(tmp_path):
+def test_an_entry_of_which_an_array_is_missing_is_left_out(tmp_path):
     write_gallery(tmp_path, gallery(Halves(), images(30, 10)))
     arrays = files.read_arrays(tmp_path / GALLERY)
     for name in ("swap_grid", "walk_latents_common", "reconstructions"):
@@ -169,7 +169,7 @@ def test_float_images_and_few_targets_are_shown_too():
 
 def test_vectors_have_reconstructions_planes_and_statistics_only():
     g = gallery(Columns(), vectors(40))
-    empty = {name for name, part in vars(g).items() if part is None or part == {}}
+    empty = {name for name, entry in vars(g).items() if entry is None or entry == {}}
     assert set(vars(g)) - empty == {"targets", "latents", "factor_names", "planes"}
     assert set(g.planes.points) == set(g.latents) == {"common", "salient"}
     assert all(block.information is not None for block in g.latents.values())

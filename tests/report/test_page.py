@@ -214,7 +214,7 @@ def test_missing_numbers_are_shown_as_such(folder, tmp_path):
     marks = {"probe.salient": {"value": None}, "probe.common": {"value": float("nan"), "direction": "lower"}}
     page = read(folder.full(scores=marks), tmp_path)
     assert page.text.count("n/a") == 2
-    assert "No score tells whether the blocks are disentangled" in page.text
+    assert "No score shows whether the blocks are disentangled" in page.text
 
 
 def test_the_page_is_the_same_every_time(folder, tmp_path):

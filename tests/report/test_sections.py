@@ -21,11 +21,13 @@ SECTION = Section("A new section", 55, lambda run: tag("p", f"new for {run.name}
 
 
 def test_every_file_is_a_section_of_its_own_place_and_title():
-    found = find_sections()
-    assert len(found) == len(FILES) == 17
-    assert all(isinstance(section, Section) for section in found)
-    assert len({section.title for section in found}) == len({section.order for section in found}) == len(FILES)
-    assert [section.order for section in found] == sorted(section.order for section in found)
+    sections_found = find_sections()
+    assert len(sections_found) == len(FILES) == 17
+    assert all(isinstance(section, Section) for section in sections_found)
+    assert (
+        len({section.title for section in sections_found}) == len({section.order for section in sections_found}) == len(FILES)
+    )
+    assert [section.order for section in sections_found] == sorted(section.order for section in sections_found)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def score(value, direction="higher", width=0.02):
 @pytest.mark.parametrize(
     "salient, common, status, words",
     [
-        (0.91, 0.13, "apart", "the salient block encodes the class, and the common block hardly does"),
+        (0.91, 0.13, "disentangled", "the salient block encodes the class, and the common block hardly does"),
         (0.91, 0.45, "partly", "the common block still leaks"),
         (0.35, 0.12, "partly", "but not well"),
         (0.40, 0.60, "not", "the salient block encodes the class no better than the common block"),
@@ -51,8 +51,8 @@ def test_the_probe_decides_the_verdict(salient, common, status, words):
 
 
 def test_overlapping_intervals_are_no_difference():
-    apart = {"probe.salient": score(0.9, width=0.1), "probe.common": score(0.75, "lower", width=0.1)}
-    assert verdict(run(apart)).status == "not"
+    overlapping = {"probe.salient": score(0.9, width=0.1), "probe.common": score(0.75, "lower", width=0.1)}
+    assert verdict(run(overlapping)).status == "not"
 
 
 def test_the_worse_of_probe_and_factors_counts():
@@ -62,7 +62,7 @@ def test_the_worse_of_probe_and_factors_counts():
     assert judged.status == "not"
     assert len(judged.reasons) == 2
     assert verdict(run(leaky)).status == "not"
-    assert verdict(run(good)).status == "apart"
+    assert verdict(run(good)).status == "disentangled"
 
 
 def test_an_empty_salient_block_is_not_called_disentangled():
@@ -74,7 +74,7 @@ def test_an_empty_salient_block_is_not_called_disentangled():
 def test_salient_factors_count_too():
     truth = {"factors_salient.salient": score(0.95), "factors_salient.common": score(0.02, "lower")}
     judged = verdict(run(truth))
-    assert judged.status == "apart"
+    assert judged.status == "disentangled"
     assert "the salient block encodes the salient factors" in judged.reasons[0]
 
 
@@ -90,7 +90,7 @@ def test_without_scores_the_command_is_named():
 
 def test_one_block_is_not_called_disentangled():
     judged = verdict(run({"probe.z": score(0.99), "factors.z": score(0.9)}, card=ONE_BLOCK))
-    assert judged.status == "one"
+    assert judged.status == "single"
 
 
 def test_scores_without_direction_are_not_judged():

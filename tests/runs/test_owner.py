@@ -54,13 +54,13 @@ def test_the_names_are_those_of_every_run_written_so_far():
 
 def test_no_other_package_writes_the_names_of_the_files():
     elsewhere = [path for path in ROOT.rglob("*.py") if path != ROOT / "runs" / "names.py"]
-    found = [
+    misplaced = [
         (str(path.relative_to(ROOT)), text)
         for path in elsewhere
         for text in strings(path)
         if any(name in text for name in NAMES) or text.endswith("scores_")  # of an epoch
     ]
-    assert found == []
+    assert misplaced == []
 
 
 def test_the_search_finds_what_it_looks_for(tmp_path):

@@ -53,31 +53,31 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, images: int = 10) -
     shown: Callable[[Array], Array] = _to_uint8 if samples.is_image else np.asarray
     x = samples.x[order[:images] if len(order) else others[:images]]
     z = method.encode(x)
-    parts: dict[str, object] = {"targets": Reconstructions(shown(x), shown(method.decode(z)))}
+    entries: dict[str, object] = {"targets": Reconstructions(shown(x), shown(method.decode(z)))}
     if samples.is_image and {"common", "salient"} <= set(z) and len(order) and len(others):
         y = samples.x[others[:images]]
         without = SingleBlocks(shown(method.decode(z.remove("salient"))), shown(method.decode(z.remove("common"))))
         background = Reconstructions(shown(y), shown(method.decode(method.encode(y))))
-        parts |= {"single_blocks": without, "background": background}
-        parts |= {"swaps": _swaps(method, samples.x, order), "interpolation": _interpolation(method, samples.x, order)}
+        entries |= {"single_blocks": without, "background": background}
+        entries |= {"swaps": _swaps(method, samples.x, order), "interpolation": _interpolation(method, samples.x, order)}
         own, donors = (np.arange(len(y)), np.arange(len(y)) % len(x))
-        parts["background_with_salient"] = shown(method.decode(method.encode(y).take(own).swap(z.take(donors), "salient")))
-        parts["generated"] = _generated(method, z.neutral, seed)
+        entries["background_with_salient"] = shown(method.decode(method.encode(y).take(own).swap(z.take(donors), "salient")))
+        entries["generated"] = _generated(method, z.neutral, seed)
     some = np.sort(order[:CODES] if len(order) else others[:CODES])
     latents = method.encode(samples.x[some])
     if samples.is_image and {"class", "content"} <= set(z):
         swaps, near = class_swaps(method, samples.x, order), nearest_images(latents, samples.x, some, order)
-        parts["class_swaps"] = ClassSwaps(shown(swaps.sources), shown(swaps.grid))
+        entries["class_swaps"] = ClassSwaps(shown(swaps.sources), shown(swaps.grid))
         blocks = {block: shown(images) for block, images in near.nearest.items()}
-        parts["neighbours"] = Neighbours(shown(near.sources), blocks)
+        entries["neighbours"] = Neighbours(shown(near.sources), blocks)
     single = _narrow_blocks(latents, samples)
     if samples.is_image:
-        parts["traversals"] = _traversals(method, latents, single)
-    parts["posteriors"] = _posteriors(method, latents, samples.x[some])
+        entries["traversals"] = _traversals(method, latents, single)
+    entries["posteriors"] = _posteriors(method, latents, samples.x[some])
     factors = None if samples.factors is None else samples.factors[some]
-    parts["latents"], parts["factor_names"] = _statistics(single, factors, samples.factor_names)
-    parts["planes"] = _planes(method, samples, np.concatenate([order[:PLANE_TARGETS], others[:PLANE_BACKGROUNDS]]), seed)
-    return Gallery(**parts)  # type: ignore[arg-type]
+    entries["latents"], entries["factor_names"] = _statistics(single, factors, samples.factor_names)
+    entries["planes"] = _planes(method, samples, np.concatenate([order[:PLANE_TARGETS], others[:PLANE_BACKGROUNDS]]), seed)
+    return Gallery(**entries)  # type: ignore[arg-type]
 
 
 def _swaps(method: Fitted, x: Array, order: Array) -> Swaps:

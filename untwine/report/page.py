@@ -97,9 +97,11 @@ def _run(run: Run, anchor: str, heading: str) -> Markup:
     card = tag("div", tag("strong", mark, judged.title), *reasons, advice(run), class_=f"verdict {judged.status}")
     if tested := contrast(run):
         card = join(tag("h3", "Is there salient variation?"), tested, tag("h3", "Are the blocks disentangled?"), card)
-    drawn = {section.title: section.draw(run) for section in find_sections()}
-    parts = [join(tag("h3", title), content) for title, content in drawn.items() if content]
-    return tag("section", tag("h2", heading, id=anchor), tag("p", _about(run), class_="about"), card, *parts, class_="run")
+    contents = {section.title: section.draw(run) for section in find_sections()}
+    shown_sections = [join(tag("h3", title), content) for title, content in contents.items() if content]
+    return tag(
+        "section", tag("h2", heading, id=anchor), tag("p", _about(run), class_="about"), card, *shown_sections, class_="run"
+    )
 
 
 def _about(run: Run) -> str:

@@ -26,13 +26,13 @@ NOUNS = {
 }
 THINGS = {"probe": "the class", "factors": "the ground-truth factors", "factors_salient": "the salient factors"}
 TITLES = {
-    "apart": "The blocks are disentangled",
+    "disentangled": "The blocks are disentangled",
     "partly": "The blocks are partly disentangled",
     "not": "The blocks are not disentangled",
-    "one": "A single block: there is nothing to disentangle",
-    "unknown": "No score tells whether the blocks are disentangled",
+    "single": "A single block: there is nothing to disentangle",
+    "unknown": "No score shows whether the blocks are disentangled",
 }
-MARKS = {"apart": "✓", "partly": "≈", "not": "✗", "one": "•", "unknown": "?"}
+MARKS = {"disentangled": "✓", "partly": "≈", "not": "✗", "single": "•", "unknown": "?"}
 
 
 SALIENT_COLLAPSED = (
@@ -44,7 +44,7 @@ UNSCORED = "No labels and no ground-truth factors were scored, so the images bel
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement of a run by its scores: one of apart, partly, not, one, unknown; and the reasons as sentences."""
+    """The judgement of a run by its scores: one of disentangled, partly, not, single, unknown; and the reasons as sentences."""
 
     status: str
     reasons: tuple[str, ...]
@@ -75,7 +75,7 @@ def verdict(run: Run) -> Verdict:
         return Verdict("unknown", (UNSCORED,))
     # The worst counts: a salient block that encodes nothing at all keeps the other factors out as well.
     statuses = {status for status, _ in judgements}
-    status = next(status for status in ("not", "partly", "apart", "one", "unknown") if status in statuses)
+    status = next(status for status in ("not", "partly", "disentangled", "single", "unknown") if status in statuses)
     return Verdict(status, tuple(reason for _, reason in judgements))
 
 
@@ -116,7 +116,7 @@ def chance_level(run: Run, metric: str) -> float | None:
 
 def _judge(metric: str, scores: Mapping[str, Score], chance: float | None) -> tuple[str, str]:
     if len(scores) == 1:
-        return "one", f"All codes together, {_numbers(metric, scores, chance)}."
+        return "single", f"All codes together, {_numbers(metric, scores, chance)}."
     wanted = {block: score for block, score in scores.items() if score.direction == "higher"}
     unwanted = {block: score for block, score in scores.items() if score.direction == "lower"}
     if not wanted or not unwanted:
@@ -140,7 +140,7 @@ def _compare(best: Score, leak: Score, chance: float) -> tuple[str, str]:
         return "partly", "the {best} block encodes {thing} better than the {leak} block, but not well"
     if rest > LEAKS:
         return "partly", "the {best} block encodes {thing}, but the {leak} block still leaks"
-    return "apart", "the {best} block encodes {thing}, and the {leak} block hardly does"
+    return "disentangled", "the {best} block encodes {thing}, and the {leak} block hardly does"
 
 
 def _numbers(metric: str, scores: Mapping[str, Score], chance: float | None) -> str:

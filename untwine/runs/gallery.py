@@ -150,7 +150,7 @@ class Gallery:
 
 
 # The names that the arrays have in the file: they were chosen with the first version, and files keep their names.
-PARTS: Mapping[str, tuple[type, Mapping[str, str]]] = {
+GROUPED: Mapping[str, tuple[type, Mapping[str, str]]] = {
     "targets": (Reconstructions, {"originals": "originals", "reconstructions": "reconstructions"}),
     "background": (
         Reconstructions,
@@ -190,8 +190,8 @@ def read_gallery(folder: str | os.PathLike[str]) -> Gallery | None:
 
 def _arrays(gallery: Gallery) -> Iterator[tuple[str, Array]]:
     """Yield the arrays of a gallery under the names that they have in the file."""
-    for part, (_, names) in PARTS.items():
-        if (whole := getattr(gallery, part)) is not None:
+    for entry, (_, names) in GROUPED.items():
+        if (whole := getattr(gallery, entry)) is not None:
             yield from ((stored, getattr(whole, name)) for name, stored in names.items())
     for name, stored in SINGLE.items():
         if (array := getattr(gallery, name)) is not None:
@@ -218,32 +218,34 @@ def _arrays(gallery: Gallery) -> Iterator[tuple[str, Array]]:
 
 
 def _gallery(arrays: Mapping[str, Array]) -> Gallery:
-    """Return the gallery of stored arrays; a part of which an array is missing is left out."""
-    parts: dict[str, Any] = {}
-    for part, (kind, names) in PARTS.items():
+    """Return the gallery of stored arrays; an entry of which an array is missing is left out."""
+    entries: dict[str, Any] = {}
+    for entry, (kind, names) in GROUPED.items():
         if set(names.values()) <= set(arrays):
-            parts[part] = kind(**{name: arrays[stored] for name, stored in names.items()})
-    parts |= {name: arrays[stored] for name, stored in SINGLE.items() if stored in arrays}
+            entries[entry] = kind(**{name: arrays[stored] for name, stored in names.items()})
+    entries |= {name: arrays[stored] for name, stored in SINGLE.items() if stored in arrays}
     near = {block: array for block, array in _by_block(arrays, NEIGHBOURS) if f"{NEIGHBOURS}{block}" != NEIGHBOUR_SOURCES}
     if NEIGHBOUR_SOURCES in arrays and near:
-        parts["neighbours"] = Neighbours(arrays[NEIGHBOUR_SOURCES], near)
-    parts["traversals"] = {
+        entries["neighbours"] = Neighbours(arrays[NEIGHBOUR_SOURCES], near)
+    entries["traversals"] = {
         block: Traversal(**{name: arrays.get(f"{stored}{block}") for name, stored in TRAVERSAL.items()})  # type: ignore[arg-type]
         for block, _ in _by_block(arrays, TRAVERSAL["latents"])
         if f"{TRAVERSAL['images']}{block}" in arrays
     }
-    parts["latents"] = {
+    entries["latents"] = {
         block: LatentStatistics(*_two(f"{STATISTICS}{block}", both), arrays.get(f"{INFORMATION}{block}"))
         for block, both in _by_block(arrays, STATISTICS)
     }
-    parts["posteriors"] = {block: Posterior(*_two(f"{POSTERIOR}{block}", both)) for block, both in _by_block(arrays, POSTERIOR)}
-    parts["factor_names"] = _names(arrays, FACTORS)
+    entries["posteriors"] = {
+        block: Posterior(*_two(f"{POSTERIOR}{block}", both)) for block, both in _by_block(arrays, POSTERIOR)
+    }
+    entries["factor_names"] = _names(arrays, FACTORS)
     points = {block: array for block, array in _by_block(arrays, PLANES) if block not in PLANE_COLUMNS}
     columns: dict[str, Any] = {name: arrays.get(stored) for name, stored in PLANE_COLUMNS.items()}
     plane_names: dict[str, Any] = {name: _names(arrays, stored) for name, stored in PLANE_NAMES.items()}
     if points or any(column is not None for column in columns.values()):
-        parts["planes"] = Planes(points, **columns, **plane_names)
-    return Gallery(**parts)
+        entries["planes"] = Planes(points, **columns, **plane_names)
+    return Gallery(**entries)
 
 
 def _by_block(arrays: Mapping[str, Array], prefix: str) -> Iterator[tuple[str, Array]]:

@@ -14,13 +14,13 @@ def planes(run: Run) -> Markup:
     figures = [figure for one in (run, *run.baselines) for figure in _planes(one, "" if one is run else f"{one.path.name}: ")]
     if not figures:
         return missing(run, "the codes in two dimensions")
-    apart, mixed, also = ("salient", "common", ", and so are target and background")
+    separated, mixed, also = ("salient", "common", ", and so are target and background")
     if "content" in run.blocks:
-        apart, mixed, also = ("class", "content", "")
+        separated, mixed, also = ("class", "content", "")
     text = (
         "Each point is a sample, placed by t-SNE of its codes; the background is grey. The name of a class stands where its "
-        f"samples cluster. Where the blocks are disentangled, the classes are separated in the {apart} block and mixed in the "
-        f"{mixed} block{also}."
+        f"samples cluster. Where the blocks are disentangled, the classes are separated in the {separated} block and mixed in "
+        f"the {mixed} block{also}."
     )
     return join(tag("p", text, class_="note"), tag("div", *figures, class_="pair"))
 
