@@ -72,6 +72,6 @@ def test_data_that_has_changed_since_the_fit_is_refused(run, monkeypatch):
 
 def test_a_run_that_was_fitted_on_arrays_needs_data(tmp_path):
     small("pca").fit(un.load("toy_contrast", **OPTIONS).train, out=tmp_path / "run")
-    with pytest.raises(ValueError, match=r"must name the data it was fitted on; .* pass data, or --data"):
+    with pytest.raises(ValueError, match=r"must name the data it was fitted on; .* pass --data, or data in Python"):
         un.evaluate_run(tmp_path / "run")
     assert un.evaluate_run(tmp_path / "run", data="toy_contrast", data_options=OPTIONS, metrics=["reconstruction"])

@@ -1,4 +1,7 @@
-"""Evaluate a run folder: what `untwine evaluate` does, from Python."""
+"""Evaluate a run folder: what `untwine evaluate` does, from Python.
+
+Galleries and diagnostics are imported when a run is evaluated, so that `import untwine` is quick.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from untwine.data import Splits, load
-from untwine.evaluation.diagnostics import diagnose
-from untwine.evaluation.gallery import gallery
 from untwine.evaluation.scoring import evaluate
 from untwine.method.contract import Method
 from untwine.methods import load_method
@@ -58,6 +59,9 @@ def evaluate_fitted(
     progress: bool = False,
 ) -> dict[str, Score]:
     """Do what `evaluate_run` does with a method and data that are in memory already."""
+    from untwine.evaluation.diagnostics import diagnose
+    from untwine.evaluation.gallery import gallery
+
     train, test = splits
     scores = evaluate(method, test, metrics, seeds, progress=progress)
     images = gallery(method, test)
@@ -90,6 +94,6 @@ def checked_run_data(
     if data is None and not options and splits.train.fingerprint() != method.data_["fingerprint"]:
         raise ValueError(
             f"{folder} must be evaluated on the data that it was fitted on; {method.data_['name']!r} has changed since; "
-            "restore it, or name other data with data, or --data."
+            "restore it, or pass --data, or data in Python, to score on other data."
         )
     return splits
