@@ -78,7 +78,7 @@ def run_data(method: Method, data: str | Path | None = None, options: Mapping[st
     name = method.data_.get("name")
     if name is None:
         raise ValueError(
-            "the run must name the data it was fitted on; it was fitted on arrays in Python; pass data, or --data."
+            "the run must name the data it was fitted on; it was fitted on arrays in Python; pass --data, or data in Python."
         )
     return load(name, **{**method.data_.get("options", {}), **(options or {})})
 
