@@ -191,7 +191,7 @@ def test_evaluate_refuses_data_that_has_changed(tmp_path, capsys):
     with pytest.raises(SystemExit) as done:
         main(["evaluate", str(tmp_path / "run")])
     assert done.value.code == 2
-    assert "must be evaluated on the data that it was fitted on" in capsys.readouterr().err
+    assert "must be used with the data that it was fitted on" in capsys.readouterr().err
     assert not (tmp_path / "run" / "scores.json").exists()
 
 

@@ -64,7 +64,7 @@ def test_data_that_has_changed_since_the_fit_is_refused(run, monkeypatch):
     monkeypatch.setattr("untwine.evaluation.run.load", lambda name, **options: other)
     before = sorted(run.iterdir())
     with pytest.raises(
-        ValueError, match="must be evaluated on the data that it was fitted on; 'toy_contrast' has changed since; restore"
+        ValueError, match="must be used with the data that it was fitted on; 'toy_contrast' has changed since; restore"
     ):
         un.evaluate_run(run)
     assert sorted(run.iterdir()) == before
@@ -72,6 +72,6 @@ def test_data_that_has_changed_since_the_fit_is_refused(run, monkeypatch):
 
 def test_a_run_that_was_fitted_on_arrays_needs_data(tmp_path):
     small("pca").fit(un.load("toy_contrast", **OPTIONS).train, out=tmp_path / "run")
-    with pytest.raises(ValueError, match=r"must name the data it was fitted on; .* pass --data, or data in Python"):
+    with pytest.raises(ValueError, match=r"must name the data that it was fitted on; .* pass --data"):
         un.evaluate_run(tmp_path / "run")
     assert un.evaluate_run(tmp_path / "run", data="toy_contrast", data_options=OPTIONS, metrics=["reconstruction"])

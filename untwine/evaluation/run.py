@@ -78,7 +78,7 @@ def run_data(method: Method, data: str | Path | None = None, options: Mapping[st
     name = method.data_.get("name")
     if name is None:
         raise ValueError(
-            "the run must name the data it was fitted on; it was fitted on arrays in Python; pass --data, or data in Python."
+            "the run must name the data that it was fitted on; it was fitted from Python on arrays; pass --data (data in Python)."
         )
     return load(name, **{**method.data_.get("options", {}), **(options or {})})
 
@@ -93,7 +93,7 @@ def checked_run_data(
     splits = run_data(method, data, options)
     if data is None and not options and splits.train.fingerprint() != method.data_["fingerprint"]:
         raise ValueError(
-            f"{folder} must be evaluated on the data that it was fitted on; {method.data_['name']!r} has changed since; "
-            "restore it, or pass --data, or data in Python, to score on other data."
+            f"{folder} must be used with the data that it was fitted on; {method.data_['name']!r} has changed since; "
+            "restore it, or name other data with --data (data in Python)."
         )
     return splits
