@@ -8,7 +8,6 @@ A method is a dataclass: its constructor only stores, and its fields are its con
 from __future__ import annotations
 
 import time
-import typing
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -27,6 +26,7 @@ from untwine.latents import Latents
 from untwine.linear.contrast import contrast_test
 from untwine.method import fields
 from untwine.method.estimator import Estimator
+from untwine.method.fields import Device, Precision, Seed
 from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
 from untwine.runs import saving
 from untwine.runs.history import Row
@@ -58,9 +58,9 @@ class Method(Estimator):
         `float32`, `bfloat16` (networks run in it, weights stay single) or `float64`.
     """
 
-    seed: int = 0
-    device: str = "auto"
-    precision: str = "float32"
+    seed: Seed = 0
+    device: Device = "auto"
+    precision: Precision = "float32"
 
     name: ClassVar[str]
     needs: ClassVar[Needs] = "nothing"
@@ -159,8 +159,8 @@ class Method(Estimator):
         """
         if resume and out is None:
             raise ValueError("resume must be a run folder to go on from, but out is not given; pass out=folder.")
-        samples = as_samples(x, y, self.needs)
         self.check()
+        samples = as_samples(x, y, self.needs)
         require(samples, self.needs, type(self).__name__)
         start = time.monotonic()
         own = check_networks(networks)
@@ -307,9 +307,7 @@ class Method(Estimator):
 
     def check(self) -> None:
         """Refuse a configuration that cannot work, in one sentence."""
-        fields.check(self.get_params(), typing.get_type_hints(type(self)))
-        if self.precision not in PRECISIONS:
-            raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}; got {self.precision!r}.")
+        fields.check(type(self), self.get_params())
 
     def _look_for(self, samples: Samples) -> dict[str, int]:
         """Return what the networks must know of the data: widths that are left to it, and how many rows and classes it has."""

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from untwine.losses import gaussian, total_correlation
+from untwine.method.fields import Count, Likelihood, Positive, Weight
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training import distributed
@@ -55,12 +56,12 @@ class BetaTCVAE(Trained):
         What is said of x given z: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_latent: int = 10
-    alpha: float = 1.0
-    beta: float = 6.0
-    gamma: float = 1.0
-    likelihood: str = "auto"
-    scale: float = 0.16
+    n_latent: Count = 10
+    alpha: Weight = 1.0
+    beta: Weight = 6.0
+    gamma: Weight = 1.0
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.16
     name: ClassVar[str] = "beta_tcvae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(("dsprites", "dsprites_redrawn"), SHAPES)
 

@@ -16,6 +16,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from untwine.losses import gaussian
+from untwine.method.fields import Count, Likelihood, Positive, Weight
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training.batches import Batch
@@ -36,10 +37,10 @@ class BetaVAE(Trained):
         What is said of x given z: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_latent: int = 10
-    beta: float = 4.0
-    likelihood: str = "auto"
-    scale: float = 0.16
+    n_latent: Count = 10
+    beta: Weight = 4.0
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.16
     name: ClassVar[str] = "beta_vae"
 
     @property

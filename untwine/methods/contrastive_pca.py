@@ -24,6 +24,7 @@ import numpy as np
 
 from untwine._typing import Array
 from untwine.linear.covariances import Comparison
+from untwine.method.fields import Weight
 from untwine.methods.shared.planes import LinearContrastive, Plane, leading, root
 
 ALPHAS = (0.0, *np.logspace(-1, 3, 40).tolist())
@@ -43,7 +44,7 @@ class ContrastivePCA(LinearContrastive):
         The weight of the background's variance; 0 is the PCA of the target. None chooses by a sweep, see `alpha_`.
     """
 
-    alpha: float | None = None
+    alpha: Weight | None = None
     name: ClassVar[str] = "contrastive_pca"
     numbers: ClassVar[tuple[str, ...]] = ("alpha",)
 

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 from torch import nn
 
 from untwine.losses import density_ratio
+from untwine.method.fields import NonNegative, Positive, Weight
 from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
@@ -51,10 +52,10 @@ class ContrastiveVAE(TwoBlockVAE):
         What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    beta_salient: float = 0.2
-    lambda_tc: float = 1.0
-    lr_discriminator: float = 1e-3
-    scale: float = 0.32
+    beta_salient: Weight = 0.2
+    lambda_tc: Weight = 1.0
+    lr_discriminator: NonNegative = 1e-3
+    scale: Positive = 0.32
     name: ClassVar[str] = "contrastive_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_000
 

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.losses import gaussian
+from untwine.method.fields import ClassContentNetworks, Count, Loss, Weight
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
@@ -55,12 +56,13 @@ class CycleVAE(Trained):
         Of reconstruction: `l2`, `l1`, or `vgg16` or `squeezenet` for the features of that network, whose weights must be there.
     """
 
-    n_class: int = 16
-    n_content: int = 16
-    w_reconstruction: float = 2.0
-    w_kl: float = 3.0
-    w_cycle: float = 10.0
-    loss: str = "l2"
+    n_class: Count = 16
+    n_content: Count = 16
+    w_reconstruction: Weight = 2.0
+    w_kl: Weight = 3.0
+    w_cycle: Weight = 10.0
+    loss: Loss = "l2"
+    networks: ClassContentNetworks = "auto"  # type: ignore[assignment]  # more names than elsewhere
     name: ClassVar[str] = "cycle_vae"
     needs: ClassVar[Needs] = "labels"
 

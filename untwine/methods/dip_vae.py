@@ -23,18 +23,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
+from annotated_types import Ge
 from torch import Tensor, nn
 
 from untwine.losses import covariance, gaussian
+from untwine.method.fields import Count, Likelihood, Positive, Weight
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 
-VARIANTS = ("i", "ii")
 SHAPES = {  # the row of table 1 with the highest SAP; its other II has 5 for 500, I has lambda_od=10, lambda_d=100
     "variant": "ii",
     "lambda_od": 500.0,
@@ -79,14 +80,14 @@ class DIPVAE(Trained):
         What is said of x given z: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_latent: int = 10
-    variant: str = "ii"
-    lambda_od: float = 10.0
-    lambda_d: float = 10.0
-    lambda_third: float = 0.0
-    start: float = 1.0
-    likelihood: str = "auto"
-    scale: float = 0.16
+    n_latent: Count = 10
+    variant: Literal["i", "ii"] = "ii"
+    lambda_od: Weight = 10.0
+    lambda_d: Weight = 10.0
+    lambda_third: Weight = 0.0
+    start: Annotated[float, Ge(1)] = 1.0
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.16
     name: ClassVar[str] = "dip_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "dsprites": SHAPES,
@@ -101,12 +102,6 @@ class DIPVAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return encoder and decoder."""
-        if self.variant not in VARIANTS:
-            raise ValueError(
-                f"variant expected 'i' (covariance of the means) or 'ii' (of the codes); got {self.variant!r}; choose one."
-            )
-        if self.start < 1:
-            raise ValueError(f"start must be a number of at least 1 (1 keeps all weights as they are); got {self.start!r}.")
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own)})
 
     def stages(self) -> Iterator[Stage]:

@@ -39,9 +39,20 @@ from torch.nn import functional
 
 from untwine.losses import adversarial
 from untwine.losses.adversarial import no, weighted, yes
+from untwine.method.fields import Count, NonNegative, Positive, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, imaged, only_ours
+from untwine.methods.shared.generative_game import (
+    BETAS,
+    CodePosterior,
+    Prior,
+    check_regulariser,
+    drawn,
+    error,
+    framed,
+    imaged,
+    refuse_own_networks,
+)
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept
 from untwine.training.batches import Batch
@@ -86,25 +97,25 @@ class DoubleInfoGAN(Trained):
         How often the generator, the discriminator and the regulariser move in a step.
     """
 
-    n_common: int = 8
-    n_salient: int | str = 8
-    w_background: float = 0.5
-    w_target: float = 1.0
-    w_adv: float = 0.5
-    w_class: float = 0.5
-    w_info_z: float = 1.0
-    w_info_s: float = 1.0
-    w_info_real: float = 1.0
-    w_image: float = 1.0
-    w_cr: float = 0.0
-    posterior: str = "laplace"
-    prior_common: str = "normal"
-    prior_salient: str = "normal"
-    noise: float = 0.2
-    loop_g: int = 1
-    loop_d: int = 1
-    loop_cr: int = 1
-    lr: float = 2e-4
+    n_common: Count = 8
+    n_salient: Width = 8
+    w_background: Positive = 0.5
+    w_target: Positive = 1.0
+    w_adv: Positive = 0.5
+    w_class: Weight = 0.5
+    w_info_z: Weight = 1.0
+    w_info_s: Weight = 1.0
+    w_info_real: Weight = 1.0
+    w_image: Weight = 1.0
+    w_cr: Weight = 0.0
+    posterior: CodePosterior = "laplace"
+    prior_common: Prior = "normal"
+    prior_salient: Prior = "normal"
+    noise: NonNegative = 0.2
+    loop_g: Count = 1
+    loop_d: Count = 1
+    loop_cr: Count = 1
+    lr: Positive = 2e-4
     name: ClassVar[str] = "double_infogan"
     needs: ClassVar[Needs] = "groups"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -119,10 +130,16 @@ class DoubleInfoGAN(Trained):
         """Two blocks, common and salient."""
         return {"common": self.n_common, "salient": self.chosen("n_salient")}
 
+    def check(self) -> None:
+        """Refuse a regulariser that has nothing to choose among."""
+        super().check()
+        check_regulariser(self, "n_salient", self.n_salient, self.w_cr)
+
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, the discriminator with its heads and, where it has a weight, the regulariser."""
-        only_ours(self, own)
+        refuse_own_networks(self, own)
         (common, salient), pair = self.blocks.values(), chosen(self.networks, shape)
+        check_regulariser(self, "n_salient", salient, self.w_cr)  # again, for n_salient="auto" is known only now
         width, codes = self.width or pair.width, {"z": common, "s": salient}
         nets = nn.ModuleDict({"generator": Generator(pair, common + salient, shape, width)})
         logits = [name for name, weight in (("real", self.w_adv), ("target", self.w_class)) if weight]

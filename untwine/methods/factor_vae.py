@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from untwine.losses import density_ratio, gaussian
 from untwine.losses.total_correlation import log_ratio, permuted
+from untwine.method.fields import Count, Likelihood, NonNegative, Positive, Weight
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
@@ -68,14 +69,14 @@ class FactorVAE(Trained):
         What is said of x given z: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_latent: int = 10
-    gamma: float = 10.0
+    n_latent: Count = 10
+    gamma: Weight = 10.0
     second_batch: bool = False
-    lr_discriminator: float = 1e-3
-    layers_discriminator: int = 4
-    width_discriminator: int = 256
-    likelihood: str = "auto"
-    scale: float = 0.16
+    lr_discriminator: NonNegative = 1e-3
+    layers_discriminator: Count = 4
+    width_discriminator: Count = 256
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.16
     name: ClassVar[str] = "factor_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(("dsprites", "dsprites_redrawn"), SHAPES)
 
@@ -86,9 +87,6 @@ class FactorVAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the discriminator, which has two logits."""
-        for field in ("layers_discriminator", "width_discriminator"):
-            if getattr(self, field) < 1:
-                raise ValueError(f"{field} must be a whole number of at least 1; got {getattr(self, field)}.")
         hidden = [self.width_discriminator] * self.layers_discriminator
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own), "discriminator": layers(self.n_latent, *hidden, 2)})
 

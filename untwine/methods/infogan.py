@@ -29,8 +29,19 @@ from torch.nn import functional
 
 from untwine.losses import adversarial
 from untwine.losses.adversarial import no, yes
+from untwine.method.fields import Count, CountOrZero, NonNegative, Positive, Weight
 from untwine.method.kinds import Trained
-from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, imaged, only_ours
+from untwine.methods.shared.generative_game import (
+    BETAS,
+    CodePosterior,
+    Prior,
+    check_regulariser,
+    drawn,
+    error,
+    framed,
+    imaged,
+    refuse_own_networks,
+)
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept
 from untwine.training.batches import Batch
@@ -64,18 +75,18 @@ class InfoGAN(Trained):
         How often the generator, the discriminator and the regulariser move in a step.
     """
 
-    n_latent: int = 10
-    nuisance: int = 0
-    w_adv: float = 0.5
-    w_info: float = 1.0
-    w_cr: float = 0.0
-    posterior: str = "laplace"
-    prior_latent: str = "normal"
-    noise: float = 0.2
-    loop_g: int = 1
-    loop_d: int = 1
-    loop_cr: int = 1
-    lr: float = 2e-4
+    n_latent: Count = 10
+    nuisance: CountOrZero = 0
+    w_adv: Positive = 0.5
+    w_info: Weight = 1.0
+    w_cr: Weight = 0.0
+    posterior: CodePosterior = "laplace"
+    prior_latent: Prior = "normal"
+    noise: NonNegative = 0.2
+    loop_g: Count = 1
+    loop_d: Count = 1
+    loop_cr: Count = 1
+    lr: Positive = 2e-4
     name: ClassVar[str] = "infogan"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(("dsprites", "dsprites_redrawn"), _SPRITES)
 
@@ -84,9 +95,14 @@ class InfoGAN(Trained):
         """One block, z."""
         return {"z": self.n_latent}
 
+    def check(self) -> None:
+        """Refuse a regulariser that has nothing to choose among."""
+        super().check()
+        check_regulariser(self, "n_latent", self.n_latent, self.w_cr)
+
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, the discriminator with its heads and, where it has a weight, the regulariser."""
-        only_ours(self, own)
+        refuse_own_networks(self, own)
         pair = chosen(self.networks, shape)
         width, codes = self.width or pair.width, {"z": self.n_latent}
         nets = nn.ModuleDict({"generator": Generator(pair, self.n_latent + self.nuisance, shape, width)})

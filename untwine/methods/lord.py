@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -43,6 +43,7 @@ from torch.nn import functional
 from untwine._typing import Array
 from untwine.losses import gaussian
 from untwine.losses.classes import class_means
+from untwine.method.fields import ClassContentNetworks, Count, CountOrZero, Loss, NonNegative, Positive, Weight
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
@@ -52,8 +53,6 @@ from untwine.training.batches import Batch
 from untwine.training.embedding_table import EmbeddingTable
 from untwine.training.loop import Move, Player, Stage, cosine
 
-INFERENCES = ("latent", "semi", "amortised")
-REGULARISATIONS = ("noise", "kl", "none")
 SLOWER = 1 / 3  # the generator's rate in stage two
 SEARCH, SEARCH_LR = 200, 0.05  # steps and rate where encoding optimises codes
 PAPER = {
@@ -97,21 +96,22 @@ class LORD(Trained):
         Of reconstruction: `l1`, `l2`, or `vgg16` or `squeezenet` for the features of that network, whose weights must be there.
     """
 
-    n_class: int = 16
-    n_content: int = 12
-    sigma: float = 0.3
-    decay: float = 1e-5
-    epochs: int = 100
-    batch: int = 128
-    lr: float = 2e-3
-    lr_codes: float = 0.03
-    lr_class: float = 1e-2
-    epochs_encoders: int = 20
-    alpha: float = 10.0
-    inference: str = "latent"
-    regularisation: str = "noise"
-    beta: float = 1e-3
-    loss: str = "l1"
+    n_class: Count = 16
+    n_content: Count = 12
+    sigma: NonNegative = 0.3
+    decay: Weight = 1e-5
+    epochs: Count = 100
+    batch: Count = 128
+    lr: Positive = 2e-3
+    lr_codes: NonNegative = 0.03
+    lr_class: NonNegative = 1e-2
+    epochs_encoders: CountOrZero = 20
+    alpha: Weight = 10.0
+    inference: Literal["latent", "semi", "amortised"] = "latent"
+    regularisation: Literal["noise", "kl", "none"] = "noise"
+    beta: Weight = 1e-3
+    loss: Loss = "l1"
+    networks: ClassContentNetworks = "auto"  # type: ignore[assignment]  # more names than elsewhere
     name: ClassVar[str] = "lord"
     needs: ClassVar[Needs] = "labels"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(
@@ -122,13 +122,6 @@ class LORD(Trained):
     def blocks(self) -> dict[str, int]:
         """Two blocks, class and content."""
         return {"class": self.n_class, "content": self.n_content}
-
-    def check(self) -> None:
-        """Refuse names that are none of the variants'."""
-        super().check()
-        for field, known in (("inference", INFERENCES), ("regularisation", REGULARISATIONS)):
-            if getattr(self, field) not in known:
-                raise ValueError(f"{field} must be one of {', '.join(known)}; got {getattr(self, field)!r}.")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, and the tables of codes and the encoders that the variant has."""

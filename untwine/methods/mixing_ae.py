@@ -26,6 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from untwine.method.fields import ClassContentNetworks, Count, Loss, NonNegative, Weight
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
@@ -54,12 +55,13 @@ class MixingAE(Trained):
         Of reconstruction: `l2`, `l1`, or `vgg16` or `squeezenet` for the features of that network, whose weights must be there.
     """
 
-    n_class: int = 16
-    n_content: int = 16
-    lambda_game: float = 0.01
-    w_again: float = 0.1
-    lr_discriminator: float = 1e-3
-    loss: str = "l2"
+    n_class: Count = 16
+    n_content: Count = 16
+    lambda_game: Weight = 0.01
+    w_again: Weight = 0.1
+    lr_discriminator: NonNegative = 1e-3
+    loss: Loss = "l2"
+    networks: ClassContentNetworks = "auto"  # type: ignore[assignment]  # more names than elsewhere
     name: ClassVar[str] = "mixing_ae"
     needs: ClassVar[Needs] = "labels"
 

@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from untwine.losses import gaussian, likelihood
 from untwine.losses.classes import product
+from untwine.method.fields import ClassContentNetworks, Count, Loss, Positive
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks.class_content import encoder, generator, refuse_unknown
@@ -51,11 +52,12 @@ class MLVAE(Trained):
         network, whose weights must be there, in place of its absolute errors.
     """
 
-    n_class: int = 16
-    n_content: int = 16
-    together: int = 4
-    scale: float = 0.16
-    loss: str = "l2"
+    n_class: Count = 16
+    n_content: Count = 16
+    together: Count = 4
+    scale: Positive = 0.16
+    loss: Loss = "l2"
+    networks: ClassContentNetworks = "auto"  # type: ignore[assignment]  # more names than elsewhere
     name: ClassVar[str] = "mlvae"
     needs: ClassVar[Needs] = "labels"
 
@@ -63,12 +65,6 @@ class MLVAE(Trained):
     def blocks(self) -> dict[str, int]:
         """Two blocks, class and content."""
         return {"class": self.n_class, "content": self.n_content}
-
-    def check(self) -> None:
-        """Refuse groups of no rows."""
-        super().check()
-        if self.together < 1:
-            raise ValueError(f"together must be a whole number of at least 1; got {self.together}.")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and an encoder for each part, with log-variances."""

@@ -30,6 +30,7 @@ import torch
 from torch import nn
 
 from untwine.losses.moments import mmd_squared
+from untwine.method.fields import Positive, Weight
 from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, both, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training import distributed
@@ -59,10 +60,10 @@ class MMcVAE(TwoBlockVAE):
         What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    beta_salient: float = 0.2
-    lambda_z: float = 30.0
-    lambda_s: float = 15.0
-    scale: float = 0.2
+    beta_salient: Weight = 0.2
+    lambda_z: Weight = 30.0
+    lambda_s: Weight = 15.0
+    scale: Positive = 0.2
     name: ClassVar[str] = "mm_cvae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER
 

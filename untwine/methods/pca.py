@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from untwine.method.fields import Count
 from untwine.method.kinds import Solved
 from untwine.samples import Samples
 
@@ -44,7 +45,7 @@ class PCA(Solved):
         The number of components, at most the number of rows and of columns.
     """
 
-    n_latent: int = 10
+    n_latent: Count = 10
     name: ClassVar[str] = "pca"
     standardises: ClassVar[bool] = False
 

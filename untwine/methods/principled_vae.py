@@ -30,6 +30,7 @@ from torch import nn
 
 from untwine.losses import gaussian
 from untwine.losses.transport import w2_squared
+from untwine.method.fields import Positive, Weight
 from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, both, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training.batches import Batch
@@ -56,10 +57,10 @@ class PrincipledVAE(TwoBlockVAE):
         What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    beta_salient: float = 0.2
-    lambda_s: float = 2.5
-    lambda_z: float = 5.0
-    scale: float = 0.32
+    beta_salient: Weight = 0.2
+    lambda_s: Weight = 2.5
+    lambda_z: Weight = 5.0
+    scale: Positive = 0.32
     name: ClassVar[str] = "principled_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from untwine._typing import Array
 from untwine.linear.covariances import RANK, Comparison
+from untwine.method.fields import Weight
 from untwine.methods.shared.planes import LinearContrastive, Plane, leading
 
 SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
@@ -44,7 +45,7 @@ class ProbabilisticContrastivePCA(LinearContrastive):
         `gamma_`.
     """
 
-    gamma: float | None = None
+    gamma: Weight | None = None
     name: ClassVar[str] = "probabilistic_contrastive_pca"
     numbers: ClassVar[tuple[str, ...]] = ("gamma", "sigma2")
 

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 
 from untwine._typing import Array
 from untwine.losses import gaussian
+from untwine.method.fields import Count, Likelihood, Positive, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
@@ -66,12 +67,12 @@ class RbVAE(Trained):
         is `gaussian_learned` for vectors and, as in the paper, `laplace` for images.
     """
 
-    n_common: int = 8
-    n_salient: int | str = 8
-    beta_common: float = 1.0
-    beta_salient: float = 0.2
-    likelihood: str = "auto"
-    scale: float = 0.1
+    n_common: Count = 8
+    n_salient: Width = 8
+    beta_common: Weight = 1.0
+    beta_salient: Weight = 0.2
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.1
     name: ClassVar[str] = "rb_vae"
     needs: ClassVar[Needs] = "groups"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {

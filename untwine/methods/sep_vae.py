@@ -34,6 +34,7 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import density_ratio
+from untwine.method.fields import NonNegative, Positive, Weight
 from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, both, bound, by_group, draw
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.networks.mlp import layers
@@ -63,12 +64,12 @@ class SepVAE(TwoBlockVAE):
         What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    beta_salient: float = 0.2
-    variance: float = 0.025
-    lambda_class: float = 1.0
-    lambda_mi: float = 1.0
-    lr_discriminator: float = 1e-3
-    scale: float = 0.32
+    beta_salient: Weight = 0.2
+    variance: Positive = 0.025
+    lambda_class: Weight = 1.0
+    lambda_mi: Weight = 1.0
+    lr_discriminator: NonNegative = 1e-3
+    scale: Positive = 0.32
     name: ClassVar[str] = "sep_vae"
     # Paper 000's setting for all methods. The weights of its own terms stay ours: the authors' classifier has 10^-9 of them.
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_000

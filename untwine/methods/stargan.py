@@ -33,6 +33,7 @@ from torch.nn import functional
 
 from untwine.losses import adversarial
 from untwine.method.contract import NotFittedError
+from untwine.method.fields import Count, Positive, TranslatorNetworks, Weight
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.methods.shared.generative_game import BETAS, framed, imaged
@@ -59,12 +60,13 @@ class StarGAN(Trained):
         How many moves of the critic there are for one of the translator.
     """
 
-    batch: int = 16
-    lr: float = 2e-3
-    w_class: float = 1.0
-    w_reconstruction: float = 10.0
-    w_penalty: float = 10.0
-    n_critic: int = 5
+    batch: Count = 16
+    lr: Positive = 2e-3
+    w_class: Positive = 1.0
+    w_reconstruction: Weight = 10.0
+    w_penalty: Weight = 10.0
+    n_critic: Count = 5
+    networks: TranslatorNetworks = "auto"  # type: ignore[assignment]  # more names than elsewhere
     name: ClassVar[str] = "stargan"
     needs: ClassVar[Needs] = "labels"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -77,12 +79,6 @@ class StarGAN(Trained):
         if "found_" not in self.__dict__ or "shape_" not in self.__dict__:
             raise NotFittedError("the blocks of StarGAN expected it to be fitted first, for the data decides them; call fit.")
         return {"class": self.found_["classes"], "content": math.prod(self.shape_)}
-
-    def check(self) -> None:
-        """Refuse a game without classes."""
-        super().check()
-        if not self.w_class:
-            raise ValueError("w_class must be a number above 0, for it alone tells what a class looks like; got 0.")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the translator and the critic."""

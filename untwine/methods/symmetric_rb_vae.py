@@ -43,6 +43,7 @@ from torch import Tensor, nn
 from untwine._typing import Array
 from untwine.losses import adversarial, gaussian, likelihood
 from untwine.losses.density_ratio import discrimination
+from untwine.method.fields import Count, Likelihood, Positive, Probability, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks import choose
@@ -83,12 +84,12 @@ class SymmetricRbVAE(Trained):
         is `gaussian_learned` for vectors and, as in the paper, `laplace` for images.
     """
 
-    n_common: int = 8
-    n_salient: int | str = 8
-    beta_common: float = 1.0
-    dropped: float = 0.25
-    likelihood: str = "auto"
-    scale: float = 0.1
+    n_common: Count = 8
+    n_salient: Width = 8
+    beta_common: Weight = 1.0
+    dropped: Probability = 0.25
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.1
     name: ClassVar[str] = "symmetric_rb_vae"
     needs: ClassVar[Needs] = "groups"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -103,8 +104,6 @@ class SymmetricRbVAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the reference vector and the two discriminators."""
-        if not self.dropped < 1:
-            raise ValueError(f"dropped must be a probability below 1; got {self.dropped}; the paper has 0.25.")
         (common, salient), pair, asks = self.blocks.values(), choose(self.networks, shape), copy.copy(self)
         if self.likelihood == "auto" and len(shape) == 3:
             asks.likelihood = "laplace"

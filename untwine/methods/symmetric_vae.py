@@ -31,6 +31,7 @@ from torch import Tensor, nn
 
 from untwine.losses import adversarial, gaussian, likelihood
 from untwine.losses.density_ratio import discrimination
+from untwine.method.fields import Count, Likelihood, Positive, Probability
 from untwine.method.kinds import Trained
 from untwine.networks import choose
 from untwine.networks.autoencoder import Autoencoder
@@ -64,10 +65,10 @@ class SymmetricVAE(Trained):
         What is said of x given z: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_latent: int = 10
-    dropped: float = 0.25
-    likelihood: str = "auto"
-    scale: float = 0.16
+    n_latent: Count = 10
+    dropped: Probability = 0.25
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.16
     name: ClassVar[str] = "symmetric_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "digit_style": {**PAPER, "epochs": 30},
@@ -81,8 +82,6 @@ class SymmetricVAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the discriminator of rows with their codes."""
-        if not self.dropped < 1:
-            raise ValueError(f"dropped must be a probability below 1; got {self.dropped}; the paper has 0.25.")
         pair = choose(self.networks, shape)
         discriminator = Discriminator(pair, shape, self.width or pair.width, (self.n_latent,))
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own), "discriminator": discriminator})

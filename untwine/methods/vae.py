@@ -16,6 +16,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from untwine.losses import gaussian
+from untwine.method.fields import Count, Likelihood, Positive
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training.batches import Batch
@@ -34,9 +35,9 @@ class VAE(Trained):
         What is said of x given z: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
     """
 
-    n_latent: int = 10
-    likelihood: str = "auto"
-    scale: float = 0.16
+    n_latent: Count = 10
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.16
     name: ClassVar[str] = "vae"
 
     @property

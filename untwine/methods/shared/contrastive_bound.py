@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from untwine.losses import gaussian
+from untwine.method.fields import Count, Likelihood, Positive, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder, Code
@@ -48,12 +49,12 @@ PAPER_000: Mapping[str, Mapping[str, Any]] = {
 class TwoBlockVAE(Trained):
     """A contrastive VAE but for its objective: an autoencoder `vae` with the blocks common and salient."""
 
-    n_common: int = 8
-    n_salient: int | str = 8
-    beta_common: float = 1.0
-    beta_salient: float = 1.0
-    likelihood: str = "auto"
-    scale: float = 0.16
+    n_common: Count = 8
+    n_salient: Width = 8
+    beta_common: Weight = 1.0
+    beta_salient: Weight = 1.0
+    likelihood: Likelihood = "auto"
+    scale: Positive = 0.16
     needs: ClassVar[Needs] = "groups"
 
     @property

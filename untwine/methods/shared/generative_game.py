@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from torch import Tensor, nn
 
@@ -10,26 +11,26 @@ from untwine.losses import adversarial
 from untwine.method.contract import Method
 
 BETAS = (0.5, 0.999)  # of Adam, as in paper 003
-ERRORS = ("laplace", "gaussian")
-PRIORS = ("normal", "uniform")
+Prior = Literal["normal", "uniform"]
+CodePosterior = Literal["laplace", "gaussian"]
 
 
-def only_ours(method: Method, own: Mapping[str, nn.Module]) -> None:
-    """Refuse own networks, and options that mean nothing, in one sentence."""
+def refuse_own_networks(method: Method, own: Mapping[str, nn.Module]) -> None:
+    """Refuse modules of the user's own."""
     if own:
         names = ", ".join(sorted(own))
-        raise ValueError(f"{type(method).__name__} expected no networks of your own; got {names}; name some by networks.")
-    for field, value in method.get_params().items():
-        kinds = ERRORS if field == "posterior" else PRIORS if field.startswith("prior_") else ()
-        if kinds and value not in kinds:
-            raise ValueError(f"{field} must be one of {', '.join(kinds)}; got {value!r}.")
-    if not method.get_params()["w_adv"]:
         raise ValueError(
-            "w_adv must be a number above 0, for without the game nothing tells the generator what rows look like."
+            f"{type(method).__name__} takes no networks of your own; got {names}; name some by networks."
         )
-    *_, (block, width) = method.blocks.items()
-    if method.get_params()["w_cr"] and width < 2:
-        raise ValueError(f"w_cr expected at least 2 codes in {block}, to say which of them two rows share; got 1; set w_cr=0.")
+
+
+def check_regulariser(method: Method, field: str, width: int | str, w_cr: float) -> None:
+    """Refuse the contrastive regulariser for a block of one dimension: there is none to choose among."""
+    if w_cr and width == 1:
+        raise ValueError(
+            f"{type(method).__name__}: w_cr must be 0 where {field} is 1, for two images share one dimension of at least 2; "
+            f"got {w_cr}; set w_cr=0, or raise {field}."
+        )
 
 
 def framed(x: Tensor) -> Tensor:

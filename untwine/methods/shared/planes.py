@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.linear.covariances import RANK, Comparison, compare
+from untwine.method.fields import Count, Width
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Solved
 from untwine.samples import Samples
@@ -60,8 +61,8 @@ class Planes(nn.Module):
 class LinearContrastive(Solved):
     """A linear contrastive method but for its salient directions."""
 
-    n_common: int = 5
-    n_salient: int | str = 2
+    n_common: Count = 5
+    n_salient: Width = 2
     needs: ClassVar[Needs] = "groups"
     standardises: ClassVar[bool] = False
     numbers: ClassVar[tuple[str, ...]] = ()

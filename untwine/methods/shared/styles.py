@@ -17,6 +17,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.method.fields import Seed
 from untwine.networks.pretrained import weights
 from untwine.networks.pretrained.perceptual import KNOWN, seen
 from untwine.samples import Samples
@@ -34,7 +35,7 @@ def cluster_styles(
     *,
     features: str = "vgg16",
     path: str | Path | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Samples:
     """Return the samples with styles in place of domains as labels, and the domain as one more factor.
 
