@@ -1,10 +1,10 @@
-r"""What the linear contrastive methods share: a salient plane, a common plane orthogonal to it, and maps in and out.
+r"""What the linear contrastive methods share: a salient subspace, a common subspace orthogonal to it, and the projections.
 
 $$s = E^T (x - m), \quad z = C^T (x - m), \quad \hat x = m + E^{+T} s + C z$$
 
 Letters: m the mean of the background; E the maps of the salient codes, which each method finds; C the leading principal
-components of the background once the salient plane is taken out. Both planes are orthogonal, so decode after encode is the
-orthogonal projection on them.
+components of the background after the salient subspace is projected out. The two subspaces are orthogonal, so decode after
+encode is the orthogonal projection onto their sum.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from untwine.linear.covariances import RANK, Comparison, compare
 from untwine.method.fields import Count, Width
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Solved
+from untwine.methods.shared.own_networks import refuse_own_networks
 from untwine.samples import Samples
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
-    """A method's salient solution: its components (r, k), the maps (r, k) to codes, and numbers that were found with it."""
+class SalientSubspace:
+    """A method's salient solution: its components (r, k), the maps (r, k) to codes, and the numbers estimated with it."""
 
     components: Array
     maps: Array
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-class Planes(nn.Module):
-    """Room for the solution, flattened: the origin, both planes, and a root of the covariance of each block of codes."""
+class Subspaces(nn.Module):
+    """The solution as buffers: the origin, both subspaces, and a square root of the covariance of each block."""
 
     def __init__(self, columns: int, blocks: Mapping[str, int], numbers: tuple[str, ...]) -> None:
         super().__init__()
@@ -51,15 +52,22 @@ class Planes(nn.Module):
         for name in numbers:
             self.register_buffer(name, torch.zeros(()))
 
-    def keep(self, name: str, value: ArrayLike) -> None:
-        """Store one array in the first rows and columns of its room; what the data cannot fill stays 0."""
-        room, value = self.get_buffer(name), torch.from_numpy(np.asarray(value, dtype=np.float64))
-        room[tuple(slice(size) for size in value.shape)] = value.to(room)
+    def store(self, name: str, value: ArrayLike) -> None:
+        """Store an array in the leading entries of its buffer; what the data cannot fill stays 0."""
+        buffer, value = self.get_buffer(name), torch.from_numpy(np.asarray(value, dtype=np.float64))
+        buffer[tuple(slice(size) for size in value.shape)] = value.to(buffer)
 
 
 @dataclass(eq=False, kw_only=True)
 class LinearContrastive(Solved):
-    """A linear contrastive method but for its salient directions."""
+    """A linear contrastive method but for its salient directions.
+
+    Parameters
+    ----------
+    n_common, n_salient
+        The numbers of dimensions of the blocks common and salient; where the data has fewer directions, the last codes are 0.
+        `n_salient="auto"` takes as many as `contrast_test` finds.
+    """
 
     n_common: Count = 5
     n_salient: Width = 2
@@ -68,8 +76,8 @@ class LinearContrastive(Solved):
     numbers: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def salient_plane(self, both: Comparison) -> Plane:
-        """Find the salient directions, at most as many as the block has, in the coordinates of the comparison."""
+    def salient_subspace(self, comparison: Comparison) -> SalientSubspace:
+        """Return the salient directions, at most as many as the block has, in the coordinates of the comparison."""
 
     @property
     def blocks(self) -> dict[str, int]:
@@ -79,61 +87,61 @@ class LinearContrastive(Solved):
     @property
     def components_(self) -> Array:
         """The salient components (n_salient, d), in the units of the data."""
-        return np.asarray(self._planes().components.cpu())
+        return np.asarray(self._subspaces().components.cpu())
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
-        """Return room for the solution."""
-        if own:
-            title = type(self).__name__
-            raise ValueError(f"{title} expected no networks of your own; got {', '.join(sorted(own))}; it has none.")
-        return nn.ModuleDict({"planes": Planes(int(np.prod(shape)), self.blocks, self.numbers)})
+        """Return buffers for the solution."""
+        refuse_own_networks(self, own, "it has a closed form")
+        return nn.ModuleDict({"planes": Subspaces(int(np.prod(shape)), self.blocks, self.numbers)})
 
     def solve(self, samples: Samples) -> None:
-        """Find both planes."""
-        both, planes = compare(samples), self._planes()
-        found = self.salient_plane(both)
-        common = common_plane(both.B, found.maps, self.n_common)
-        sign = signs(both.axes @ found.components)
-        maps = found.maps * sign
-        planes.keep("origin", both.origin)
-        planes.keep("components", (both.axes @ (found.components * sign)).T)
-        planes.keep("maps", (both.axes @ maps).T)
-        planes.keep("outward", (both.axes @ np.linalg.pinv(maps, rcond=RANK).T).T)
-        planes.keep("common", (both.axes @ common).T * signs(both.axes @ common)[:, None])
-        planes.keep("salient_spread", root(maps.T @ both.A @ maps))
-        planes.keep("common_spread", root(common.T @ both.B @ common))
-        for name, value in found.numbers.items():
-            planes.keep(name, value)
+        """Compute both subspaces."""
+        comparison, subspaces = compare(samples), self._subspaces()
+        salient = self.salient_subspace(comparison)
+        common = common_subspace(comparison.B, salient.maps, self.n_common)
+        sign = signs(comparison.axes @ salient.components)
+        maps = salient.maps * sign
+        subspaces.store("origin", comparison.origin)
+        subspaces.store("components", (comparison.axes @ (salient.components * sign)).T)
+        subspaces.store("maps", (comparison.axes @ maps).T)
+        subspaces.store("outward", (comparison.axes @ np.linalg.pinv(maps, rcond=RANK).T).T)
+        subspaces.store("common", (comparison.axes @ common).T * signs(comparison.axes @ common)[:, None])
+        subspaces.store("salient_spread", square_root(maps.T @ comparison.A @ maps))
+        subspaces.store("common_spread", square_root(common.T @ comparison.B @ common))
+        for name, value in salient.numbers.items():
+            subspaces.store(name, value)
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the projections."""
-        planes = self._planes()
-        x = x.flatten(1) - planes.origin
-        return {"common": x @ planes.common.T, "salient": x @ planes.maps.T}
+        subspaces = self._subspaces()
+        x = x.flatten(1) - subspaces.origin
+        return {"common": x @ subspaces.common.T, "salient": x @ subspaces.maps.T}
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return the points of both planes; images are cut to [0, 1]."""
-        planes = self._planes()
-        x: Tensor = (planes.origin + codes["common"] @ planes.common + codes["salient"] @ planes.outward).view(-1, *self.shape_)
+        """Return the points of both subspaces; images are clipped to [0, 1]."""
+        subspaces = self._subspaces()
+        x: Tensor = (subspaces.origin + codes["common"] @ subspaces.common + codes["salient"] @ subspaces.outward).view(
+            -1, *self.shape_
+        )
         return x.clamp(0, 1) if len(self.shape_) == 3 else x
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw codes with the covariance that they have: the common ones in the background, the salient ones in the target."""
         return {
-            name: torch.randn((n, width), generator=generator) @ self._planes().get_buffer(f"{name}_spread").float().cpu()
+            name: torch.randn((n, width), generator=generator) @ self._subspaces().get_buffer(f"{name}_spread").float().cpu()
             for name, width in self.blocks.items()
         }
 
     def inverse_transform(self, codes: ArrayLike) -> Array:
-        """Return rows from the array of codes that `transform` gives."""
+        """Return samples from the array of codes that `transform` returns."""
         self._fitted()
         codes = np.asarray(codes, dtype=np.float32)
         if codes.ndim != 2 or codes.shape[1] != sum(self.blocks.values()):
-            wanted = sum(self.blocks.values())
-            raise ValueError(f"inverse_transform expected codes of shape (n, {wanted}); got {codes.shape}.")
+            width = sum(self.blocks.values())
+            raise ValueError(f"codes must have the shape (n, {width}); got {codes.shape}; pass what transform returns.")
         return self.decode(Latents({"common": codes[:, : self.n_common], "salient": codes[:, self.n_common :]}))
 
-    def _planes(self) -> Any:
+    def _subspaces(self) -> Any:
         self._fitted()
         return self.nets_["planes"]
 
@@ -149,7 +157,7 @@ def leading(S: Array, k: int) -> tuple[Array, Array]:
     return values[::-1], vectors[:, ::-1]
 
 
-def common_plane(B: Array, maps: Array, k: int) -> Array:
+def common_subspace(B: Array, maps: Array, k: int) -> Array:
     """Return the k leading principal components of the background, or as many as it has, orthogonal to the salient maps."""
     left, sizes, _ = np.linalg.svd(maps, full_matrices=False)
     q = left[:, sizes > RANK * sizes.max(initial=0.0)]
@@ -159,13 +167,13 @@ def common_plane(B: Array, maps: Array, k: int) -> Array:
 
 
 def signs(columns: Array) -> Array:
-    """Return the sign of the entry of largest size in each column, so that an eigenvector has one sign everywhere."""
+    """Return the sign of the entry of largest magnitude in each column, which makes the sign of eigenvectors deterministic."""
     if not len(columns):
         return np.ones(columns.shape[1])
     return np.where(np.take_along_axis(columns, np.abs(columns).argmax(0)[None], 0)[0] < 0, -1.0, 1.0)
 
 
-def root(S: Array) -> Array:
-    """Return the symmetric root of a covariance."""
+def square_root(S: Array) -> Array:
+    """Return the symmetric square root of a covariance."""
     values, vectors = np.linalg.eigh(S)
     return np.asarray((vectors * np.sqrt(np.clip(values, 0, None))) @ vectors.T)
