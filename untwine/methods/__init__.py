@@ -88,8 +88,8 @@ def load_method(path: str | os.PathLike[str], *, networks: Mapping[str, nn.Modul
     card = read_card(folder)
     if card["method"] not in METHODS:
         raise ValueError(
-            f"{folder} is a run of the method {card['method']!r}, which is not known here; install the package that provides it "
-            f"or call un.register with its class before loading; {suggestion(card['method'], METHODS)}"
+            f"{folder} is a run of the method {card['method']!r}, which is not known here; install the package that has it, or "
+            f"call un.register with its class first; {suggestion(card['method'], METHODS)}"
         )
     try:
         method = find_method(card["method"])().set_params(**card["params"])

@@ -11,8 +11,8 @@ $$L_{cr} = CE(H(G(z, s^1), G(z, s^2)), k), \quad s^1_k = s^2_k \quad \text{(Eq. 
 Letters: x background, y target; z common, s salient; G the generator; D, C, Q_z and Q_s the heads of one trunk, which together
 are the discriminator; H the contrastive regulariser; B the binary cross-entropy. Updates: the generator on all but the last
 term of the info loss, the discriminator on all but the regulariser's, H on its own; so two players share `info` and `image`.
-The order is G, D, H. Each player minimises its own terms, L_adv as written being D's. All terms are means over elements and over
-the samples of their group.
+The order is G, D, H. Each player minimises its own terms, L_adv as written being D's. All terms are means over elements and
+over the samples of their group.
 
 Deviations
 - Eq. 14 has D maximise L_adv, which Eqs. 4 and 15 write as the loss that it minimises.

@@ -120,9 +120,8 @@ class LinearContrastive(Solved):
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
         """Return the points of both subspaces; images are clipped to [0, 1]."""
         subspaces = self._subspaces()
-        x: Tensor = (subspaces.origin + codes["common"] @ subspaces.common + codes["salient"] @ subspaces.outward).view(
-            -1, *self.shape_
-        )
+        x: Tensor = subspaces.origin + codes["common"] @ subspaces.common + codes["salient"] @ subspaces.outward
+        x = x.view(-1, *self.shape_)
         return x.clamp(0, 1) if len(self.shape_) == 3 else x
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
