@@ -28,7 +28,7 @@ from untwine.method.fields import Weight
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move
+from untwine.training.stage import Move
 
 SHAPES = {
     "beta": 6.0,

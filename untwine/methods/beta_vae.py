@@ -17,7 +17,7 @@ from untwine.losses import gaussian
 from untwine.method.fields import Weight
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
 from untwine.training.batches import Batch
-from untwine.training.loop import Move
+from untwine.training.stage import Move
 
 
 @dataclass(eq=False, kw_only=True)

@@ -31,7 +31,7 @@ from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)

@@ -38,7 +38,7 @@ from untwine.networks.norm import statistics_kept
 from untwine.networks.pretrained import lpips
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -75,7 +75,7 @@ class CycleVAE(ClassContent):
         """Update all players on the forward cycle, then the encoders on the reverse one."""
         nets, x = self.nets_, batch.x
         s, (mu, logvar) = nets["class_encoder"](x).to(x.dtype), self._content(x)
-        first, second = batch.split(s)
+        first, second = batch.split_pairs(s)
         decoded = nets["generator"](torch.cat([second, first]), gaussian.sample(mu, logvar, batch.noise(self.n_content)))
         terms = {"reconstruction": self.w_reconstruction * lpips.mean(self.loss, decoded, x)}
         if self.w_kl:
@@ -86,8 +86,8 @@ class CycleVAE(ClassContent):
 
     def _cycle(self, batch: Batch) -> Tensor:
         """Return the L1 distance between the content codes of two samples generated from one content and different classes."""
-        x, _ = batch.split(batch.x)
-        c, _ = batch.split(batch.noise(self.n_content))
+        x, _ = batch.split_pairs(batch.x)
+        c, _ = batch.split_pairs(batch.noise(self.n_content))
         s = self.nets_["class_encoder"](x).to(x.dtype)
         # The partner half a batch away may be a sample of another process.
         all_s = distributed.gather(s)
@@ -104,6 +104,6 @@ class CycleVAE(ClassContent):
         """Return the class code and the mean of q(c|x)."""
         return {"class": self.nets_["class_encoder"](x), "content": self._content(x)[0]}
 
-    def spreads(self, x: Tensor) -> dict[str, Tensor]:
+    def code_std(self, x: Tensor) -> dict[str, Tensor]:
         """Return the standard deviations of q(c|x)."""
         return {"content": torch.exp(0.5 * self._content(x)[1])}

@@ -33,7 +33,7 @@ from untwine.method.fields import Weight
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move
+from untwine.training.stage import Move
 
 SHAPES = {  # the setting of table 1 with the highest SAP; its other II has 5 for 500, I has lambda_od=10, lambda_d=100
     "variant": "ii",

@@ -42,11 +42,13 @@ from untwine.losses.adversarial import no, weighted, yes
 from untwine.method.fields import Count, Positive, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.methods.shared.gan import BETAS, InfoGANOptions, Prior, code_error, sample_prior, to_tanh_range, to_unit_range
+from untwine.methods.shared.inferred import salient_width
 from untwine.methods.shared.own_networks import refuse_own_networks
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept
+from untwine.samples import Samples
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 # Tables 4 to 6. Weights are the defaults. The paper gives no latent sizes for dSprites-MNIST and BraTS, and no epochs for
 # BraTS: those of CelebA are used.
@@ -108,7 +110,11 @@ class DoubleInfoGAN(InfoGANOptions):
     @property
     def blocks(self) -> dict[str, int]:
         """Two blocks, common and salient."""
-        return {"common": self.n_common, "salient": self.chosen("n_salient")}
+        return {"common": self.n_common, "salient": self.resolve("n_salient")}
+
+    def infer(self, samples: Samples) -> dict[str, int]:
+        """Return the number of salient dimensions where it is left to the data."""
+        return salient_width(self.n_salient, samples)
 
     def check(self) -> None:
         """Refuse a regulariser that would have nothing to predict."""
@@ -158,14 +164,14 @@ class DoubleInfoGAN(InfoGANOptions):
     def _fakes(self, batch: Batch) -> Fakes:
         """Generate G(z, s) and G(z, 0), and G(z, s^2) for the regulariser."""
         z = sample_prior(batch.noise(self.n_common), self.prior_common, -1.0)
-        s, zero = batch.split(sample_prior(batch.noise(self.blocks["salient"]), self.prior_salient, 0.0))
+        s, zero = batch.split_groups(sample_prior(batch.noise(self.blocks["salient"]), self.prior_salient, 0.0))
         s, k = torch.cat([s, torch.zeros_like(zero)]), z.new_zeros(0, dtype=torch.long)
         if not self.w_cr:
             x = self.nets_["generator"](z, s)
             return Fakes(x, z, s, x[:0], k)
-        (z_t, _), (s_t, _) = batch.split(z), batch.split(s)
-        k = adversarial.index(batch.split(batch.noise())[0], s.shape[1])
-        other = sample_prior(batch.split(batch.noise(s.shape[1]))[0], self.prior_salient, 0.0)
+        (z_t, _), (s_t, _) = batch.split_groups(z), batch.split_groups(s)
+        k = adversarial.index(batch.split_groups(batch.noise())[0], s.shape[1])
+        other = sample_prior(batch.split_groups(batch.noise(s.shape[1]))[0], self.prior_salient, 0.0)
         x = self.nets_["generator"](torch.cat([z, z_t]), torch.cat([s, adversarial.shared_at(k, s_t, other)]))
         return Fakes(x[: len(z)], z, s, x[len(z) :], k)
 
@@ -209,28 +215,28 @@ class DoubleInfoGAN(InfoGANOptions):
 
     def _sum(self, batch: Batch, losses: Tensor) -> Tensor:
         """Return w_t times the mean over targets, plus w_b times that over backgrounds."""
-        target, background = batch.split(losses)
+        target, background = batch.split_groups(losses)
         return self.w_target * target.mean() + self.w_background * background.mean()
 
     def _class(self, batch: Batch, logits: Tensor) -> Tensor:
-        target, background = batch.split(logits)
+        target, background = batch.split_groups(logits)
         return self._sum(batch, torch.cat([yes(target), no(background)]))
 
     def _salient_penalty(self, batch: Batch, s: Tensor) -> Tensor:
         """Return |Q_s(x)| of real backgrounds."""
-        _, background = batch.split(s)
+        _, background = batch.split_groups(s)
         return code_error(background, torch.zeros_like(background), self.posterior).mean()
 
     def _image(self, batch: Batch, x: Tensor, z: Tensor, s: Tensor) -> Tensor:
         """Return the absolute error of reconstructions, of backgrounds with s = 0."""
-        target, background = batch.split(s)
+        target, background = batch.split_groups(s)
         reconstructed = self.nets_["generator"](z, torch.cat([target, torch.zeros_like(background)]))
         return self._sum(batch, (reconstructed - x).abs())
 
     def _cr(self, batch: Batch, x: Tensor, other: Tensor, k: Tensor) -> Tensor:
         """Return the cross-entropy of the predicted dimension that two targets have in common."""
-        pairs = torch.cat([batch.split(x)[0], other], 1)
-        fake = self.nets_["cr"](pairs, lambda *shape: batch.split(batch.noise(*shape))[0])
+        pairs = torch.cat([batch.split_groups(x)[0], other], 1)
+        fake = self.nets_["cr"](pairs, lambda *shape: batch.split_groups(batch.noise(*shape))[0])
         return functional.cross_entropy(fake["k"], k)
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:

@@ -33,7 +33,7 @@ from untwine.networks.mlp import layers
 from untwine.networks.pretrained import lpips
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 HIDDEN = 128
 
@@ -77,7 +77,7 @@ class DrNet(ClassContent):
         """Update the autoencoder, then the discriminator."""
         nets, d, dtype = self.nets_, self.nets_["discriminator"], batch.x.dtype
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
-        (s_a, s_b), (c_a, c_b) = batch.split(s), batch.split(c)
+        (s_a, s_b), (c_a, c_b) = batch.split_pairs(s), batch.split_pairs(c)
         terms = {
             "reconstruction": lpips.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
             "similarity": self.lambda_similarity * functional.mse_loss(s_a, s_b),
@@ -92,7 +92,7 @@ class DrNet(ClassContent):
 
     def _discrimination(self, c_a: Tensor, c_b: Tensor, batch: Batch) -> Tensor:
         """Return the cross-entropy of pairs of one class against pairs of two, each a mean over the global batch."""
-        labels = distributed.gather(batch.split(batch.labels)[0])
+        labels = distributed.gather(batch.split_pairs(batch.labels)[0])
         c_a, c_b, half = distributed.gather(c_a), distributed.gather(c_b), len(labels) // 2
         other = (labels != labels.roll(half)).to(c_a.dtype)
         same = functional.softplus(-self.nets_["discriminator"](torch.cat([c_a, c_b], 1))).mean()

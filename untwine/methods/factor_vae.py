@@ -32,7 +32,7 @@ from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 BETAS = (0.5, 0.9)  # of the discriminator's Adam, as in the paper
 SHAPES = {
@@ -105,7 +105,7 @@ class FactorVAE(OneBlockVAE):
 
     def _halves(self, batch: Batch, values: Tensor) -> tuple[Tensor, Tensor]:
         """Return the values for the ELBO and those for the permuted codes: the same ones unless there is a second batch."""
-        return batch.split(values) if self.second_batch else (values, values)
+        return batch.split_draws(values) if self.second_batch else (values, values)
 
     def _sample(self, x: Tensor, noise: Tensor) -> Tensor:
         with torch.no_grad():

@@ -36,7 +36,7 @@ from untwine.methods.shared.own_networks import refuse_own_networks
 from untwine.networks.critic import Critic, Generator, chosen
 from untwine.networks.norm import statistics_kept
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 _SPRITES = {"n_latent": 5, "nuisance": 5, "prior_latent": "uniform", "w_cr": 1.0, "epochs": 28, "batch": 64}
 _SPRITES |= {"networks": "dcgan", "width": 64}

@@ -50,7 +50,7 @@ from untwine.networks.pretrained import lpips
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.embedding_table import EmbeddingTable
-from untwine.training.loop import Move, Player, Stage, cosine
+from untwine.training.stage import Move, Player, Stage, cosine
 
 STAGE_TWO_LR = 1 / 3  # the generator's learning rate in stage two, relative to stage one
 ENCODE_STEPS, ENCODE_LR = 200, 0.05  # where encoding optimises codes
@@ -119,9 +119,9 @@ class LORD(ClassContent):
         out = 2 * self.n_content if self.regularisation == "kl" else self.n_content  # with their log-variances
         nets = nn.ModuleDict({"generator": generator(self, shape, own)})
         if self.inference != "amortised":
-            nets["class_codes"] = EmbeddingTable(self.found_["classes"], self.n_class)
+            nets["class_codes"] = EmbeddingTable(self.inferred_["classes"], self.n_class)
         if self.inference == "latent":
-            nets["content_codes"] = EmbeddingTable(self.found_["rows"], out)
+            nets["content_codes"] = EmbeddingTable(self.inferred_["rows"], out)
         if self.epochs_encoders or self.inference == "amortised":
             nets["class_encoder"] = encoder("class", self.n_class, self, shape, own)
         if self.epochs_encoders or self.inference != "latent":
@@ -195,7 +195,7 @@ class LORD(ClassContent):
         content = self.nets_["content_encoder"](x)[:, : self.n_content]
         return {"class": self.nets_["class_encoder"](x), "content": content}
 
-    def spreads(self, x: Tensor) -> dict[str, Tensor]:
+    def code_std(self, x: Tensor) -> dict[str, Tensor]:
         """Return the standard deviations of content codes that are regularised by a KL term and have an encoder."""
         if self.regularisation != "kl" or "content_encoder" not in self.nets_:
             return {}

@@ -33,7 +33,7 @@ from untwine.networks.norm import statistics_kept
 from untwine.networks.pretrained import lpips
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -78,7 +78,7 @@ class MixingAE(ClassContent):
         """Update the autoencoder, then the discriminator."""
         nets, dtype = self.nets_, batch.x.dtype
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
-        (x, _), (s_a, s_b), (c_a, _) = map(batch.split, (batch.x, s, c))
+        (x, _), (s_a, s_b), (c_a, _) = map(batch.split_pairs, (batch.x, s, c))
         terms = {
             "reconstruction": lpips.mean(self.loss, nets["generator"](s, c), batch.x),
             "swap": lpips.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
@@ -95,7 +95,7 @@ class MixingAE(ClassContent):
             return
         terms["game"] = self.lambda_game * functional.softplus(-self._pair_logit(x, mixed)).mean()
         yield "autoencoder", terms
-        real, fake = self._pair_logit(*batch.split(batch.x)), self._pair_logit(x, mixed.detach())
+        real, fake = self._pair_logit(*batch.split_pairs(batch.x)), self._pair_logit(x, mixed.detach())
         yield "discriminator", {"real": functional.softplus(-real).mean(), "mixed": functional.softplus(fake).mean()}
 
     def _pair_logit(self, x: Tensor, y: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ from untwine.methods.shared.class_content import ClassContent
 from untwine.networks.class_content import generator
 from untwine.networks.pretrained import lpips
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -98,6 +98,6 @@ class MLVAE(ClassContent):
         """Return the means of q(s|x) and q(c|x)."""
         return {block: self._infer(x, block)[0] for block in self.blocks}
 
-    def spreads(self, x: Tensor) -> dict[str, Tensor]:
+    def code_std(self, x: Tensor) -> dict[str, Tensor]:
         """Return the standard deviations of q(s|x) and q(c|x)."""
         return {block: torch.exp(0.5 * self._infer(x, block)[1]) for block in self.blocks}

@@ -33,7 +33,7 @@ from untwine.method.fields import Positive, Weight
 from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, elbo_terms, gather_groups, infer, split_groups
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage, cosine
+from untwine.training.stage import Move, Player, Stage, cosine
 
 GAMMAS = (0.001, 0.01, 0.1, 1.0)
 # Paper 000 compares all methods with its own networks; the weights are the authors', for means over 64 samples of a group.

@@ -32,7 +32,7 @@ from untwine.losses.transport import w2_squared
 from untwine.method.fields import Positive, Weight
 from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, elbo_terms, gather_groups, infer, split_groups
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage, cosine
+from untwine.training.stage import Move, Player, Stage, cosine
 
 PAPER = {data: {**setting, "lambda_s": 10.0, "lambda_z": 1.0} for data, setting in PAPER_000.items()}
 

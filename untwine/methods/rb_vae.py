@@ -32,7 +32,7 @@ from untwine.losses import gaussian
 from untwine.method.fields import Weight
 from untwine.methods.shared.reference_vae import BETAS, ReferenceVAE, paper_001
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -65,7 +65,7 @@ class RbVAE(ReferenceVAE):
         (z_mu, z_logvar), (e_mu, e_logvar) = nets.encode(x).values()
         z = gaussian.sample(z_mu, z_logvar, batch.noise(self.blocks["common"]))
         e = gaussian.sample(e_mu, e_logvar, batch.noise(self.blocks["salient"]))
-        (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split, (e, e_mu, e_logvar))
+        (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split_groups, (e, e_mu, e_logvar))
         e = torch.cat([e_u, e_r.expand_as(e_u)])  # p(x | z, e^r)
         # The groups have equally many samples, so the sum of their two means is twice the mean over all samples.
         terms = {

@@ -40,7 +40,7 @@ from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, draw
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.networks.mlp import layers
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage, cosine
+from untwine.training.stage import Move, Player, Stage, cosine
 
 
 @dataclass(eq=False, kw_only=True)
@@ -109,7 +109,7 @@ class SepVAE(TwoBlockVAE):
 
 def fix_background_variance(batch: Batch, code: Code, variance: float) -> Code:
     """Return the posteriors with a fixed variance for the background's samples."""
-    target, background = batch.split(code.logvar)
+    target, background = batch.split_groups(code.logvar)
     return Code(code.mu, torch.cat([target, torch.full_like(background, math.log(variance))]))
 
 

@@ -37,11 +37,13 @@ from untwine.method.fields import Count, Positive, TranslatorNetworks, Weight
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.methods.shared.gan import BETAS, to_tanh_range, to_unit_range
+from untwine.methods.shared.inferred import class_counts
 from untwine.methods.shared.own_networks import refuse_own_networks
 from untwine.networks.norm import statistics_kept
 from untwine.networks.translator import critic, translator
+from untwine.samples import Samples
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 def linear_decay(done: float) -> float:
@@ -79,14 +81,18 @@ class StarGAN(Trained):
     @property
     def blocks(self) -> dict[str, int]:
         """Two blocks: class, a probability for every class, and content, the sample itself."""
-        if "found_" not in self.__dict__ or "shape_" not in self.__dict__:
+        if "inferred_" not in self.__dict__ or "shape_" not in self.__dict__:
             raise NotFittedError("the blocks of StarGAN depend on the data and are known once it is fitted; call fit first.")
-        return {"class": self.found_["classes"], "content": math.prod(self.shape_)}
+        return {"class": self.inferred_["classes"], "content": math.prod(self.shape_)}
+
+    def infer(self, samples: Samples) -> dict[str, int]:
+        """Return how many samples and classes there are."""
+        return class_counts(samples)
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the translator and the critic."""
         refuse_own_networks(self, own, "choose some by name with networks=...")
-        spec = (self.networks, shape, self.found_["classes"], self.width)
+        spec = (self.networks, shape, self.inferred_["classes"], self.width)
         return nn.ModuleDict({"generator": translator(*spec), "discriminator": critic(*spec)})
 
     def stages(self) -> Iterator[Stage]:

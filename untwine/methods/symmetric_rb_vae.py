@@ -47,7 +47,7 @@ from untwine.networks import choose
 from untwine.networks.discriminator import Discriminator
 from untwine.networks.norm import statistics_kept
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -103,7 +103,7 @@ class SymmetricRbVAE(ReferenceVAE):
             x_hat = nets.drawn(batch.noise, z_hat, e_hat)
             q_z, q_e = nets.encode(x_hat).values()
         (d_u, d_r), (d_u_hat, d_r_hat) = self._log_ratios(batch, (x, z, e), (x_hat, z_hat, e_hat))
-        (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split, (e_hat, *q_e))
+        (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split_groups, (e_hat, *q_e))
         # The groups have equally many samples, so the sum of their two means is twice the mean over all samples.
         terms = {
             "target_encoded": d_u.mean(),
@@ -123,7 +123,7 @@ class SymmetricRbVAE(ReferenceVAE):
 
     def _with_reference(self, batch: Batch, e: Tensor) -> Tensor:
         """Return salient codes with the reference vector for every background."""
-        target, _ = batch.split(e)
+        target, _ = batch.split_groups(e)
         return torch.cat([target, self.nets_["reference"]["e"].expand_as(target)])
 
     def _log_ratios(
@@ -133,7 +133,7 @@ class SymmetricRbVAE(ReferenceVAE):
         ratios = []
         for inputs in (encoded, generated):
             kept = adversarial.kept(batch.noise(len(inputs)), self.dropped)
-            (x_u, x_r), (z_u, z_r), (e_u, _), (kept_u, kept_r) = map(batch.split, (*inputs, kept))
+            (x_u, x_r), (z_u, z_r), (e_u, _), (kept_u, kept_r) = map(batch.split_groups, (*inputs, kept))
             d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, kept=kept_u)
             d_r = self.nets_["discriminator_background"](x_r, z_r, kept=kept_r[:, :2])
             ratios.append((d_u, d_r))

@@ -38,7 +38,7 @@ from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator
 from untwine.networks.norm import statistics_kept
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 BETAS = (0.5, 0.99)  # of Adam, as in paper 001
 PAPER = {

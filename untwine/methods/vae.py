@@ -16,7 +16,7 @@ from typing import ClassVar
 from untwine.losses import gaussian
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
 from untwine.training.batches import Batch
-from untwine.training.loop import Move
+from untwine.training.stage import Move
 
 
 @dataclass(eq=False, kw_only=True)

@@ -11,8 +11,10 @@ from torch import Tensor, nn
 from untwine.method.fields import ClassContentNetworks, Count, Loss
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
+from untwine.methods.shared.inferred import class_counts
 from untwine.networks.class_content import encoder, refuse_unknown
 from untwine.networks.pretrained import lpips
+from untwine.samples import Samples
 
 
 @dataclass(eq=False, kw_only=True)
@@ -40,6 +42,10 @@ class ClassContent(Trained):
     def blocks(self) -> dict[str, int]:
         """Two blocks, class and content."""
         return {"class": self.n_class, "content": self.n_content}
+
+    def infer(self, samples: Samples) -> dict[str, int]:
+        """Return how many samples and classes there are."""
+        return class_counts(samples)
 
     def check_build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
         """Refuse modules that no network is called after, and a loss that does not fit the data."""

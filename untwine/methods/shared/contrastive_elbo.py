@@ -19,7 +19,9 @@ from untwine.losses import gaussian
 from untwine.method.fields import Count, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.methods.shared.gaussian_vae import GaussianVAE
+from untwine.methods.shared.inferred import salient_width
 from untwine.networks.autoencoder import Autoencoder, Code
+from untwine.samples import Samples
 from untwine.training import distributed
 from untwine.training.batches import Batch
 
@@ -65,7 +67,11 @@ class TwoBlockVAE(GaussianVAE):
     @property
     def blocks(self) -> dict[str, int]:
         """Two blocks, common and salient."""
-        return {"common": self.n_common, "salient": self.chosen("n_salient")}
+        return {"common": self.n_common, "salient": self.resolve("n_salient")}
+
+    def infer(self, samples: Samples) -> dict[str, int]:
+        """Return the number of salient dimensions where it is left to the data."""
+        return salient_width(self.n_salient, samples)
 
 
 class Posterior(NamedTuple):
@@ -89,13 +95,13 @@ def draw(batch: Batch, code: Code) -> Posterior:
 
 def split_groups(batch: Batch, posterior: Posterior) -> tuple[Posterior, Posterior]:
     """Return the posteriors of the target's samples and of the background's."""
-    target, background = zip(*map(batch.split, posterior), strict=True)
+    target, background = zip(*map(batch.split_groups, posterior), strict=True)
     return Posterior(*target), Posterior(*background)
 
 
 def gather_groups(batch: Batch, codes: Tensor) -> tuple[Tensor, Tensor]:
     """Return the codes of all targets and of all backgrounds of the global batch, in its order."""
-    target, background = batch.split(codes)
+    target, background = batch.split_groups(codes)
     return distributed.gather(target), distributed.gather(background)
 
 

@@ -12,7 +12,7 @@ from untwine.method.fields import Count, Likelihood, Positive
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)

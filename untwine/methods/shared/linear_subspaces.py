@@ -25,6 +25,7 @@ from untwine.linear.covariances import RANK, Comparison, compare
 from untwine.method.fields import Count, Width
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Solved
+from untwine.methods.shared.inferred import salient_width
 from untwine.methods.shared.own_networks import refuse_own_networks
 from untwine.samples import Samples
 
@@ -82,7 +83,11 @@ class LinearContrastive(Solved):
     @property
     def blocks(self) -> dict[str, int]:
         """Common and salient."""
-        return {"common": self.n_common, "salient": self.chosen("n_salient")}
+        return {"common": self.n_common, "salient": self.resolve("n_salient")}
+
+    def infer(self, samples: Samples) -> dict[str, int]:
+        """Return the number of salient dimensions where it is left to the data."""
+        return salient_width(self.n_salient, samples)
 
     @property
     def components_(self) -> Array:
@@ -133,7 +138,7 @@ class LinearContrastive(Solved):
 
     def inverse_transform(self, codes: ArrayLike) -> Array:
         """Return samples from the array of codes that `transform` returns."""
-        self._fitted()
+        self._check_fitted()
         codes = np.asarray(codes, dtype=np.float32)
         if codes.ndim != 2 or codes.shape[1] != sum(self.blocks.values()):
             width = sum(self.blocks.values())
@@ -141,7 +146,7 @@ class LinearContrastive(Solved):
         return self.decode(Latents({"common": codes[:, : self.n_common], "salient": codes[:, self.n_common :]}))
 
     def _subspaces(self) -> Any:
-        self._fitted()
+        self._check_fitted()
         return self.nets_["planes"]
 
 
