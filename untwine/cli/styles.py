@@ -107,7 +107,7 @@ def translate(
         Which rows of the data.
     """
     from untwine import manipulate, plots
-    from untwine.methods.shared.styles import domain_rows
+    from untwine.methods.shared.styles import domain_mask
     from untwine.metrics.rows import varied_rows
     from untwine.registry.checks import check_int
 
@@ -120,7 +120,7 @@ def translate(
         (x, y), notes = rows_from((a, style), method.shape_, lambda: test_samples(method, run, data, data_set), rows, seed)
     else:
         test = test_samples(method, run, data, data_set)
-        inside = domain_rows(test, to)
+        inside = domain_mask(test, to)
         order = varied_rows(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
         # Rows to translate come from the other domains, where there are any.
         (x,), notes = rows_from((a,), method.shape_, lambda: test if inside.all() else test[~inside], rows, seed)

@@ -78,7 +78,8 @@ def run_data(method: Method, data: str | Path | None = None, options: Mapping[st
     name = method.data_.get("name")
     if name is None:
         raise ValueError(
-            "the run must name the data that it was fitted on; it was fitted from Python on arrays; pass --data (data in Python)."
+            "the run must name the data that it was fitted on; it was fitted from Python on arrays; pass --data "
+            "(data in Python)."
         )
     return load(name, **{**method.data_.get("options", {}), **(options or {})})
 

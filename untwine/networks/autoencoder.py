@@ -15,10 +15,21 @@ from untwine.networks import choose
 class Asks(Protocol):
     """The fields of a method that say which autoencoder it wants."""
 
-    networks: str
-    width: int | None
-    likelihood: str
-    scale: float
+    @property
+    def networks(self) -> str:
+        """A name from the table of networks."""
+
+    @property
+    def width(self) -> int | None:
+        """The width of the networks; None for the usual one."""
+
+    @property
+    def likelihood(self) -> str:
+        """The name of the likelihood p(x | z)."""
+
+    @property
+    def scale(self) -> float:
+        """The fixed scale of a Gaussian or Laplace likelihood."""
 
     @property
     def blocks(self) -> dict[str, int]:
