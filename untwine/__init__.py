@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from untwine.report.page import report
     from untwine.samples import Samples
     from untwine.study import Study
-    from untwine.training.loop import TrainingError
+    from untwine.training.errors import TrainingError
 
 __all__ = [
     "DIPVAE",
@@ -97,7 +97,7 @@ PLACES = {
     "linear.contrast": ("ContrastTest", "contrast_test"),
     "samples": ("Samples",),
     "study": ("Study",),
-    "training.loop": ("TrainingError",),
+    "training.errors": ("TrainingError",),
 }  # all else is in `methods`
 
 

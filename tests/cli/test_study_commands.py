@@ -6,7 +6,7 @@ import pytest
 from cyclopts import App, CycloptsError
 
 import untwine as un
-from untwine.cli.study import study
+from untwine.cli.commands.study import command as study
 
 STUDY = """
 title = "Tiny"

@@ -34,7 +34,7 @@ from untwine.runs.saving import CHECKPOINT
 from untwine.samples import Samples, observations
 from untwine.training import distributed
 from untwine.training.batches import units
-from untwine.training.loop import TrainingError
+from untwine.training.errors import TrainingError
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
 ROWS_AT_ONCE = 1024

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import math
+import re
 import typing
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,3 +48,38 @@ def _check_type(name: str, value: Any, hint: Any) -> None:
     words = {int: "a whole number", float: "a finite number", str: "a name", bool: "True or False", type(None): "None"}
     expected = " or ".join(words.get(kind, str(kind)) for kind in allowed)
     raise TypeError(f"{name} expected {expected}; got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One field of a method: its name, its type in words, its default and its meaning."""
+
+    name: str
+    kind: str
+    default: object
+    meaning: str
+
+
+def describe(cls: type) -> list[Option]:
+    """Return the fields of a method, each with the meaning that the section Parameters of a class docstring gives it."""
+    meanings: dict[str, str] = {}
+    for parent in reversed(cls.__mro__):
+        section = re.search(
+            r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-{3,}$|\Z)",
+            inspect.cleandoc(parent.__dict__.get("__doc__") or ""),
+            re.M | re.S,
+        )
+        for entry in re.split(r"\n(?=\S)", section.group(1).strip()) if section else ():
+            names, _, text = entry.partition("\n")
+            meanings |= dict.fromkeys((name.strip() for name in names.split(",")), " ".join(text.split()))
+    hints = typing.get_type_hints(cls)
+    words = {int: "whole number", float: "number", str: "text", bool: "true or false", type(None): "null"}
+    return [
+        Option(
+            field.name,
+            " or ".join(words.get(kind, str(kind)) for kind in typing.get_args(hints[field.name]) or (hints[field.name],)),
+            field.default,
+            meanings.get(field.name, ""),
+        )
+        for field in dataclasses.fields(cls)
+    ]

@@ -33,6 +33,7 @@ from untwine.runs.history import Row
 from untwine.training import distributed, memory
 from untwine.training.batches import Batch, Rows
 from untwine.training.embedding_table import EmbeddingTable, PlayerOptimizer
+from untwine.training.errors import TrainingError
 from untwine.training.interrupts import interrupts
 from untwine.training.progress import bar
 
@@ -42,14 +43,6 @@ Move = Part | list[Part]
 
 JOINED = 4096  # gradients of fewer numbers are joined before their norm is taken
 PATIENCE = 10  # steps in a row that may be skipped before training ends
-
-
-class TrainingError(RuntimeError):
-    """Training ended before its time; the last good weights were kept, and so was the history up to there."""
-
-    def __init__(self, sentence: str, history: Sequence[Row] = ()) -> None:
-        super().__init__(sentence)
-        self.history = list(history)
 
 
 @dataclass(frozen=True)
