@@ -8,17 +8,18 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError
 
 from untwine.cli import commands
 from untwine.cli.completion import completion_command
+from untwine.cli.flags import EVERY
 from untwine.cli.sentences import sentence
 
 app = App(
     name="untwine",
     help="Disentangle data with the supervision you really have. Start with `untwine demo`; then `untwine list methods`.",
     help_format="markdown",
-    default_parameter=Parameter(negative=()),
+    default_parameter=EVERY,
     suppress_keyboard_interrupt=False,  # `main` says how to resume
 )
 

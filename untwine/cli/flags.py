@@ -7,6 +7,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+
+def _shown_default(value: object) -> str | None:
+    return None if value is None or value is False or value == () else str(value)
+
+
+# Of every parameter: no flags of the form --no-..., and only defaults that say something are shown.
+EVERY = Parameter(negative=(), show_default=_shown_default)
+
 Run = Annotated[Path, Parameter(help="A run folder, as written by `untwine fit --out`.")]
 File = Annotated[
     Path | None, Parameter(help="An image, a folder of images, or an .npz, .npy or .csv file; by default, test samples.")

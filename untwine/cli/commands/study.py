@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from untwine.cli.flags import Json, Quiet
+from untwine.cli.flags import EVERY, Json, Quiet
 from untwine.cli.outputs import align, next_command, print_json
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ command = App(
     name="study",
     help="Reproduce published tables: many runs (data x method x seed), and one table beside the paper's numbers.",
     help_format="markdown",
-    default_parameter=Parameter(negative=()),
+    default_parameter=EVERY,
 )
 
 File = Annotated[Path, Parameter(help="The study, a TOML file.")]
