@@ -27,9 +27,10 @@ def summary(thing: object) -> str:
 
 
 def description(thing: object) -> list[str]:
-    """Return the paragraphs between the summary and the first section."""
-    text = SECTION.split(inspect.getdoc(thing) or "")[0]
-    return _joined(text)[1:]
+    """Return the paragraphs and list items after the summary and in the section Notes, each as one line."""
+    text, *sections = SECTION.split(inspect.getdoc(thing) or "")
+    notes = dict(zip(sections[::2], sections[1::2], strict=True)).get("Notes", "")
+    return [*_joined(text)[1:], *filter(None, _joined(notes))]
 
 
 def citation(kind: type) -> str:
@@ -77,6 +78,7 @@ def _kind(hint: Any) -> str:
     return KINDS.get(name, name if origin is None else str(hint))
 
 
-def _joined(text: str, most: int = -1) -> list[str]:
-    """Return the paragraphs of a text, each as one line; at least one, which may be empty."""
-    return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n", most)][: most if most > 0 else None]
+def _joined(text: str, most: int | None = None) -> list[str]:
+    """Return the paragraphs and list items of a text, each as one line; at least one, which may be empty."""
+    paragraphs = re.split(r"\n\n+|\n(?=- )", text.strip())
+    return [" ".join(paragraph.split()) for paragraph in paragraphs][:most]

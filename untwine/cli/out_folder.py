@@ -22,11 +22,7 @@ def check_out(out: Path, resume: bool, overwrite: bool) -> None:
     if not out.is_dir() or not any(out.iterdir()) or resume:
         return
     if not overwrite:
-        hint = (
-            "pass --resume to continue the run, --overwrite to replace it, or choose another"
-            if is_run(out)
-            else "choose another"
-        )
+        hint = "pass --resume to continue it, --overwrite to replace it, or choose another" if is_run(out) else "choose another"
         raise ValueError(f"--out must be a new folder; {out} is not empty; {hint}.")
     if not is_run(out):
         raise ValueError(f"--overwrite only replaces run folders; {out} is not one; choose another folder.")

@@ -2,13 +2,16 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 
 import numpy as np
-from command_line import DATA, TINY, run
+import pytest
+from command_line import DATA, TINY, exit_code, run
 from safetensors.numpy import load_file
 
 import untwine as un
@@ -89,3 +92,32 @@ def test_two_processes_by_torchrun_write_the_weights_of_one(tmp_path):
     for name, value in one.items():
         np.testing.assert_allclose(two[name], value, atol=1e-5, err_msg=name)
     assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["history.csv", "method.json", "weights.safetensors"]
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("epoch=3", "the method 'vae' has no option 'epoch'; did you mean 'epochs'"),
+        ("epochs=0", "epochs must be"),
+        ("lr=fast", "lr "),
+    ],
+)
+@pytest.mark.parametrize("data", ["nowhere", "celeba", "toy_contrast"])
+def test_options_are_refused_before_data_is_read(option, sentence, data, tmp_path, monkeypatch, capsys):
+    def load(*arguments, **options):
+        pytest.fail("data was read")
+
+    monkeypatch.setattr("untwine.data.load", load)
+    assert exit_code("fit", "vae", "--data", data, "--set", option, "--out", tmp_path / "run") == 2
+    assert capsys.readouterr().err.startswith(f"untwine: {sentence}")
+    assert not (tmp_path / "run").exists()
+
+
+def test_hints_can_be_pasted(tmp_path, capsys):
+    out = tmp_path / "my run"
+    run("fit", "pca", *DATA, "--set", "n_latent=2", "--out", out, "--quiet")
+    hint = re.search(r"\(next: (.*)\)\n$", capsys.readouterr().out).group(1)
+    assert shlex.split(hint) == ["untwine", "evaluate", str(out)]
+    run(*shlex.split(hint)[1:], "--quiet", "--seeds", 2)
+    hint = re.search(r"\(next: (.*)\)\n$", capsys.readouterr().out).group(1)
+    assert shlex.split(hint) == ["untwine", "report", str(out)]

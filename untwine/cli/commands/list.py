@@ -12,6 +12,7 @@ from untwine.cli.flags import Json
 from untwine.cli.outputs import next_command, print_json, print_table
 
 ORDER = 10
+WIDTH = 80  # of text in paragraphs
 SUPERVISION = {
     "nothing": "none",
     "groups": "groups: target and background samples",
@@ -103,8 +104,11 @@ def _print_list(what: str, entries: list[dict[str, Any]]) -> None:
 
 def _print_detail(entry: Mapping[str, Any]) -> None:
     print(f"{entry['name']}: {entry['summary']}")
+    previous = ""
     for paragraph in entry.get("description", ()):
-        print(f"\n{textwrap.fill(paragraph, 80)}")
+        print("" if previous.startswith("- ") and paragraph.startswith("- ") else "\n", end="")
+        print(_fill(paragraph, "  " if paragraph.startswith("- ") else ""))
+        previous = paragraph
     facts = {
         "supervision": entry.get("supervision"),
         "citation": entry.get("citation"),
@@ -114,9 +118,13 @@ def _print_detail(entry: Mapping[str, Any]) -> None:
     }
     shown = [f"{name}: {value}" for name, value in facts.items() if value]
     if shown:
-        print("\n" + "\n".join(textwrap.fill(line, 80, subsequent_indent="    ") for line in shown))
+        print("\n" + "\n".join(_fill(line, "    ") for line in shown))
     if entry.get("parameters"):
         flag = "--set" if "supervision" in entry else "--data-set"
         print(f"\nOptions ({flag} name=value):\n")
         rows = [[str(option[key]) for key in ("name", "kind", "default", "meaning")] for option in entry["parameters"]]
         print_table(("name", "type", "default", "meaning"), rows)
+
+
+def _fill(text: str, indent: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
