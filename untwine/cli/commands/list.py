@@ -13,6 +13,7 @@ from untwine.cli.outputs import next_command, print_json, print_table
 
 ORDER = 10
 WIDTH = 80  # of text in paragraphs
+OPTION = ("name", "kind", "default", "meaning")
 SUPERVISION = {
     "nothing": "none",
     "groups": "groups: target and background samples",
@@ -55,7 +56,10 @@ def _methods(name: str | None) -> list[dict[str, Any]]:
         if name is None:
             return about
         about |= {"supervision": SUPERVISION[kind.needs], "citation": docstrings.citation(kind), "presets": list(kind.papers)}
-        return about | {"parameters": [vars(option) for option in describe(kind)]}
+        parameters = [
+            {key: getattr(option, key) for key in ("name", "kind", "default", "meaning")} for option in describe(kind)
+        ]
+        return about | {"parameters": parameters}
 
     return [entry(kind) for kind in (METHODS.values() if name is None else (find_method(name),))]
 
@@ -122,7 +126,17 @@ def _print_detail(entry: Mapping[str, Any]) -> None:
     if entry.get("parameters"):
         flag = "--set" if "supervision" in entry else "--data-set"
         print(f"\nOptions ({flag} name=value):\n")
-        rows = [[str(option[key]) for key in ("name", "kind", "default", "meaning")] for option in entry["parameters"]]
+        _print_options(entry["parameters"])
+
+
+def _print_options(options: list[dict[str, Any]]) -> None:
+    """Print options: on a terminal as a list of paragraphs, piped as a table with one line each."""
+    if sys.stdout.isatty():
+        for option in options:
+            print(_fill(f"{option['name']}={option['default']}  ({option['kind']})", "    "))
+            print(_fill(f"    {option['meaning']}", "    "))
+    else:
+        rows = [[str(option[key]) for key in OPTION] for option in options]
         print_table(("name", "type", "default", "meaning"), rows)
 
 
