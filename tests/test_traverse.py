@@ -1,8 +1,8 @@
-"""Walks along single latents of methods whose answer is known."""
+"""Traversals of single latents of methods whose answer is known."""
 
 import numpy as np
 import pytest
-from fitted_made import SIDE, Halves, Whole, images
+from known_methods import SIDE, Halves, Whole, images
 
 import untwine as un
 from untwine import manipulate
@@ -34,9 +34,9 @@ CODES = RNG.uniform(-1, 1, size=(500, 3))
 def test_each_latent_goes_through_its_own_range_and_all_else_stays():
     codes = CODES * [1, 10, 100] + [0, 3, 0]
     start = Latents({"z": [[0.1, 0.2, 0.3]], "rest": [[7.0]]})
-    found = traverse_codes(lambda z: z.array(), start, codes, "z", 5)
-    assert found.latents.tolist() == [2, 1, 0]  # by how far each goes
-    for row, values, i in zip(found.rows, found.values, found.latents, strict=True):
+    result = traverse_codes(lambda z: z.array(), start, codes, "z", 5)
+    assert result.latents.tolist() == [2, 1, 0]  # by how far each goes
+    for row, values, i in zip(result.samples, result.values, result.latents, strict=True):
         np.testing.assert_allclose(values, np.linspace(*np.quantile(codes[:, i], [0.01, 0.99]), 5))
         np.testing.assert_array_equal(row[:, i], values)
         others = [j for j in range(4) if j != i]
@@ -44,29 +44,29 @@ def test_each_latent_goes_through_its_own_range_and_all_else_stays():
 
 
 def test_what_changes_most_comes_first_whatever_the_scale_of_the_codes():
-    found = manipulate.traverse(Weighted(), CODES[:1], CODES, steps=4)
-    assert found.latents.tolist() == [1, 0, 2]
-    np.testing.assert_allclose(found.change, [np.var(row, axis=0).mean() for row in found.rows])
-    assert found.change[2] == 0
+    result = manipulate.traverse(Weighted(), CODES[:1], CODES, steps=4)
+    assert result.latents.tolist() == [1, 0, 2]
+    np.testing.assert_allclose(result.change, [np.var(row, axis=0).mean() for row in result.samples])
+    assert result.change[2] == 0
     assert manipulate.traverse(Weighted(), CODES[:1], CODES, "z", most=1).latents.tolist() == [1]
 
 
-def test_a_traversal_of_a_fitted_method_begins_from_its_row():
+def test_a_traversal_of_a_fitted_method_begins_from_its_sample():
     data = un.load("toy_contrast", n_target=60, n_background=60).train
     method = un.ContrastivePCA(n_common=3, n_salient=2).fit(data)
     x = data.target.x
-    found = manipulate.traverse(method, x[:1], x, steps=3)  # the salient part where there are two
-    assert found.rows.shape == (2, 3, 20)
-    again = method.encode(found.rows[0])
+    result = manipulate.traverse(method, x[:1], x, steps=3)  # the salient block where there are two
+    assert result.samples.shape == (2, 3, 20)
+    again = method.encode(result.samples[0])
     np.testing.assert_allclose(again.common, np.repeat(method.encode(x[:1]).common, 3, axis=0), atol=1e-4)
-    np.testing.assert_allclose(again.salient[:, found.latents[0]], found.values[0], atol=1e-4)
+    np.testing.assert_allclose(again.salient[:, result.latents[0]], result.values[0], atol=1e-4)
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda m: manipulate.traverse(m, CODES[:2], CODES), r"x must be one row to start from; got 2; pass x\[:1\]"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "block expected z, as weighted has; got 'salient'"),
+        (lambda m: manipulate.traverse(m, CODES[:2], CODES), r"x must be one sample to start from; got 2; pass x\[:1\]"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "block must be 'z'; got 'salient'"),
         (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps must be a whole number of at least 2"),
         (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most must be a whole number of at least 1"),
         (lambda m: manipulate.traverse(m, CODES[0], CODES), r"pass x\[None\]"),

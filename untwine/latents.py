@@ -34,10 +34,10 @@ class Latents(Mapping[str, Array]):
     def __init__(self, blocks: Mapping[str, ArrayLike], neutral: Mapping[str, ArrayLike] | None = None) -> None:
         self._blocks = {name: _block(name, codes) for name, codes in blocks.items()}
         if not self._blocks:
-            raise ValueError("Latents expected at least one block of codes; got none.")
-        rows = {name: len(codes) for name, codes in self._blocks.items()}
-        if len(set(rows.values())) > 1:
-            raise ValueError(f"Latents must be the same number of rows in every block; got {rows}.")
+            raise ValueError("Latents must have at least one block of codes; got none.")
+        counts = {name: len(codes) for name, codes in self._blocks.items()}
+        if len(set(counts.values())) > 1:
+            raise ValueError(f"Latents must have as many samples in every block; got {counts}.")
         self._neutral = {name: np.zeros(codes.shape[1], codes.dtype) for name, codes in self._blocks.items()}
         for name, value in (neutral or {}).items():
             self._neutral[name] = _neutral(name, value, self._blocks[self._known(name)])
@@ -71,7 +71,7 @@ class Latents(Mapping[str, Array]):
 
     def __repr__(self) -> str:
         return (
-            f"Latents({self.n_samples} rows: "
+            f"Latents({self.n_samples} samples: "
             + ", ".join(f"{name} {codes.shape[1]}" for name, codes in self._blocks.items())
             + ")"
         )
@@ -87,7 +87,7 @@ class Latents(Mapping[str, Array]):
         return dict(self._neutral)
 
     def take(self, index: Any) -> Latents:
-        """Return the chosen rows (a slice, a mask or indices) of every block."""
+        """Return the codes of the chosen samples (a slice, a mask or indices)."""
         chosen = np.atleast_1d(np.arange(self.n_samples)[index])
         return self._with({name: codes[chosen] for name, codes in self._blocks.items()})
 
@@ -96,16 +96,21 @@ class Latents(Mapping[str, Array]):
         return np.concatenate(list(self._blocks.values()), axis=1)
 
     def swap(self, other: Latents, block: str) -> Latents:
-        """Return these codes with the block `block` of `other`: row by row, or its single row for all."""
+        """Return these codes with the block `block` of `other`: sample by sample, or its single sample for all."""
         if not isinstance(other, Latents):
-            raise TypeError(f"swap expected the Latents of other rows; got a {type(other).__name__}; encode them first.")
+            raise TypeError(f"swap needs the Latents of other samples; got a {type(other).__name__}; encode them first.")
         mine, theirs = self[self._known(block)], other[other._known(block)]
         if theirs.shape[1] != mine.shape[1] or len(theirs) not in (1, len(mine)):
             raise ValueError(
-                f"swap expected {block!r} codes of shape {mine.shape} or a single row of them; got {theirs.shape}; "
-                "take as many rows of both, from one method."
+                f"swap needs {block!r} codes of shape {mine.shape}, or of a single sample; got {theirs.shape}; "
+                "take as many samples of both, from one method."
             )
         return self._with({**self._blocks, block: np.broadcast_to(theirs, mine.shape).copy()})
+
+    def cross(self, other: Latents, block: str) -> Latents:
+        """Return every sample with the block of every sample of `other`, the samples of `other` varying fastest."""
+        i, j = np.divmod(np.arange(self.n_samples * other.n_samples), other.n_samples)
+        return self.take(i).swap(other.take(j), block)
 
     def remove(self, block: str) -> Latents:
         """Return these codes with the block `block` at its neutral value."""
@@ -115,10 +120,10 @@ class Latents(Mapping[str, Array]):
         """Return one sample's codes repeated, with one dimension of `block` going through `values`."""
         values = np.asarray(values, dtype=float).ravel()
         if self.n_samples != 1:
-            raise ValueError(f"traverse expected the codes of one sample; got {self.n_samples}; choose one with z.take([i]).")
+            raise ValueError(f"traverse needs the codes of one sample; got {self.n_samples}; choose one with z.take([i]).")
         width = self[self._known(block)].shape[1]
         if not -width <= dimension < width:
-            raise ValueError(f"traverse must be a dimension of {block!r} below {width}; got {dimension}.")
+            raise ValueError(f"traverse needs a dimension of {block!r} below {width}; got {dimension}.")
         blocks = {name: np.repeat(codes, len(values), axis=0) for name, codes in self._blocks.items()}
         blocks[block][:, dimension] = values
         return self._with(blocks)
@@ -130,16 +135,16 @@ class Latents(Mapping[str, Array]):
         """
         if self.n_samples != 1 or other.n_samples != 1:
             raise ValueError(
-                f"interpolate must be one sample on each side; got {self.n_samples} and {other.n_samples}; use z.take([i])."
+                f"interpolate needs one sample on each side; got {self.n_samples} and {other.n_samples}; use z.take([i])."
             )
         if steps < 2:
-            raise ValueError(f"interpolate expected at least 2 steps, the two ends; got {steps}.")
+            raise ValueError(f"interpolate needs at least 2 steps, the two ends; got {steps}.")
         t = np.linspace(0.0, 1.0, steps)[:, None]
         moving = tuple(self) if block is None else (self._known(block),)
         for name in moving:
             if other[other._known(name)].shape != self[name].shape:
                 raise ValueError(
-                    f"interpolate expected {name!r} codes of one width; got {self[name].shape[1]} "
+                    f"interpolate needs {name!r} codes of one width; got {self[name].shape[1]} "
                     f"and {other[name].shape[1]}; take both from one method."
                 )
         return self._with(
@@ -167,7 +172,7 @@ def _block(name: str, codes: ArrayLike) -> Array:
     try:
         codes = np.array(codes)
     except ValueError:
-        raise ValueError(f"the block {name!r} expected rows of equal width, but the rows differ in width.") from None
+        raise ValueError(f"the block {name!r} must be one rectangular array; its codes differ in width.") from None
     if codes.ndim != 2 or codes.dtype.kind not in "uif":
         raise ValueError(f"the block {name!r} must be numbers of shape (n, width); got {codes.dtype} of shape {codes.shape}.")
     codes = codes if codes.dtype.kind == "f" else codes.astype(np.float64)

@@ -194,7 +194,7 @@ SAYS: dict[str, str | tuple[str, ...]] = {
     "swap: an image of vectors": "must end in .npz, .npy or .csv, since the samples of this run are vectors",
     "swap: a table of images": "must end in .png, .npz or .npy, since the samples of this run are images",
     "swap: one block": ("blocks", "pca", "z"),
-    "swap: unknown block": ("block ", "common or salient", "contrastive_pca", "got 'style'"),
+    "swap: unknown block": "block must be 'common' or 'salient'; got 'style'",
     "swap: no such image": ("z.png", "does not exist"),
     "swap: a text named png": ("text.png must be an image", "cannot be read"),
     "swap: a transparent image": ("glass.png", "transparent"),

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from celeba_made import NAMES, attributes, make_folder, make_packed
+from celeba_files import NAMES, attributes, make_folder, make_packed
 
 from untwine.data import load
 

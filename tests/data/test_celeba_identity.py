@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from celeba_made import make_folder, make_packed
+from celeba_files import make_folder, make_packed
 from test_celeba import rows_of
 
 from untwine.data import load

@@ -42,7 +42,12 @@ for _kind in untwine.methods.METHODS.values():
     return smaller + code
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
+# The pages of the methods run in one process, in test_method_pages.py.
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if blocks(page) and page.parent.name != "methods"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_python_on_the_page_runs(page, tmp_path):
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
     done = subprocess.run(

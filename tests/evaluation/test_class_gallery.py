@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from fitted_made import SIDE, ClassHalves, classes_in_contents
+from known_methods import SIDE, ClassHalves, classes_in_contents
 
 from untwine.evaluation.class_gallery import nearest
 from untwine.evaluation.gallery import gallery
@@ -49,6 +49,6 @@ def test_one_class_of_two_images_is_shown_too():
 
 
 def test_other_parts_have_no_such_images():
-    from fitted_made import Halves, images
+    from known_methods import Halves, images
 
     assert not [name for name in gallery(Halves(), images(30, 10)) if name.startswith(("switch", "near"))]

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from fitted_made import Columns, Halves, Swapped, Whole, images, vectors
+from known_methods import Columns, Halves, Swapped, Whole, images, vectors
 
 from untwine.evaluation.named_metrics import METRICS
 from untwine.evaluation.scoring import Score, evaluate, write_scores

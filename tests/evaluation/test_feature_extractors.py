@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from fitted_made import Halves
-from fitted_made import images as made_by_hand
+from known_methods import Halves
+from known_methods import images as made_by_hand
 from small import images, small
 
 from untwine.evaluation.scoring import evaluate

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from fitted_made import SIDE, ClassHalves, Columns, Halves, Whole, classes_in_contents, images, vectors
+from known_methods import SIDE, ClassHalves, Columns, Halves, Whole, classes_in_contents, images, vectors
 
 from untwine.evaluation.gallery import gallery, save_gallery
 from untwine.latents import Latents

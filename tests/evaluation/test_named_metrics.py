@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from fitted_made import Columns, Halves, Swapped, Whole, images, vectors
+from known_methods import Columns, Halves, Swapped, Whole, images, vectors
 
 from untwine import metrics
 from untwine.evaluation.named_metrics import METRICS, VERSIONS

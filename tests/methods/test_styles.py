@@ -120,7 +120,7 @@ def test_from_domains_to_styles_to_translations(capsys):
     out = dict(np.load("t.npz", allow_pickle=False))
     assert out["translated"].shape == (2, 3, 3, 12, 12)
     method, test = un.load_method("run"), un.load("s.npz").test
-    np.testing.assert_array_equal(out["translated"], manipulate.grid(method, out["a"], out["styles"], "class"))
+    np.testing.assert_array_equal(out["translated"], manipulate.swap_grid(method, out["a"], out["styles"], "class"))
     where = [[np.flatnonzero((test.x == one).all((1, 2, 3)))[0] for one in out[name]] for name in ("a", "styles")]
     domain = test.factors[:, test.factor_names.index("domain")]
     assert set(domain[where[0]]) == {0}

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from codes_made import continuous, discrete, harmless, rotation
+from known_codes import continuous, discrete, harmless, rotation
 
 from untwine.metrics import dci
 from untwine.metrics.boosting import boost

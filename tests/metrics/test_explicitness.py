@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codes_made import continuous, discrete, harmless, rotation
+from known_codes import continuous, discrete, harmless, rotation
 
 from untwine.metrics import explicitness
 from untwine.metrics.explicitness import _area

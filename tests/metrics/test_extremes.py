@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from codes_made import rotation
+from known_codes import rotation
 
 from untwine import metrics
 

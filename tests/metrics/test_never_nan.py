@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from codes_made import continuous, discrete
+from known_codes import continuous, discrete
 
 from untwine import metrics
 from untwine.metrics.checks import LARGEST

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codes_made import continuous, discrete, harmless, rotation
+from known_codes import continuous, discrete, harmless, rotation
 
 from untwine.metrics import sap
 

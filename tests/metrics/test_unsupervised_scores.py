@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codes_made import continuous, rotation
+from known_codes import continuous, rotation
 
 from untwine.metrics import udr, unsupervised
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codes_made import continuous, discrete, harmless
+from known_codes import continuous, discrete, harmless
 
 from untwine import metrics
 from untwine.metrics import factor_vae_score, factor_vae_score_drawn, z_diff, z_diff_drawn

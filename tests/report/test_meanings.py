@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fitted_made import ClassHalves, Columns, Halves, classes_in_contents, images, vectors
+from known_methods import ClassHalves, Columns, Halves, classes_in_contents, images, vectors
 
 from untwine.evaluation.named_metrics import METRICS
 from untwine.evaluation.scoring import evaluate

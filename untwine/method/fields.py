@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
-import re
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,36 +48,42 @@ def _check_type(name: str, value: Any, hint: Any) -> None:
     raise TypeError(f"{name} expected {expected}; got {value!r}.")
 
 
-@dataclass(frozen=True)
-class Option:
-    """One field of a method: its name, its type in words, its default and its meaning."""
+class Option(NamedTuple):
+    """One field of a method as its documentation shows it."""
 
     name: str
     kind: str
-    default: object
+    default: Any
     meaning: str
 
 
-def describe(cls: type) -> list[Option]:
-    """Return the fields of a method, each with the meaning that the section Parameters of a class docstring gives it."""
+def describe(cls: type[Any]) -> list[Option]:
+    """Return every field of a method with what it may hold, its default and its meaning, read from the docstrings."""
     meanings: dict[str, str] = {}
-    for parent in reversed(cls.__mro__):
-        section = re.search(
-            r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-{3,}$|\Z)",
-            inspect.cleandoc(parent.__dict__.get("__doc__") or ""),
-            re.M | re.S,
-        )
-        for entry in re.split(r"\n(?=\S)", section.group(1).strip()) if section else ():
-            names, _, text = entry.partition("\n")
-            meanings |= dict.fromkeys((name.strip() for name in names.split(",")), " ".join(text.split()))
+    for base in reversed(cls.__mro__):
+        meanings |= _meanings(inspect.cleandoc(base.__doc__ or ""))
     hints = typing.get_type_hints(cls)
-    words = {int: "whole number", float: "number", str: "text", bool: "true or false", type(None): "null"}
     return [
-        Option(
-            field.name,
-            " or ".join(words.get(kind, str(kind)) for kind in typing.get_args(hints[field.name]) or (hints[field.name],)),
-            field.default,
-            meanings.get(field.name, ""),
-        )
+        Option(field.name, _kind(field.name, hints[field.name]), field.default, meanings.get(field.name, ""))
         for field in dataclasses.fields(cls)
     ]
+
+
+def _meanings(doc: str) -> dict[str, str]:
+    """Return the text of each parameter of a numpydoc section; names that share one entry share its text."""
+    result: dict[str, str] = {}
+    names: list[str] = []
+    for line in doc.partition("Parameters\n----------\n")[2].splitlines():
+        if line and not line.startswith(" "):
+            names = line.split(", ")
+            result |= dict.fromkeys(names, "")
+        else:
+            result |= {name: f"{result[name]} {line.strip()}".strip() for name in names}
+    return result
+
+
+def _kind(name: str, hint: Any) -> str:
+    least = 1 if name.startswith(("n_", "loop_")) or name in COUNTS else 0
+    whole = f"whole number >= {least}"
+    words = {int: whole, float: "number > 0" if name in ABOVE_ZERO else "number >= 0", str: "name", bool: "True or False"}
+    return " or ".join(words.get(kind, "None") for kind in typing.get_args(hint) or (hint,))

@@ -13,8 +13,9 @@ from untwine.runs import files, saving
 from untwine.runs.history import Row
 from untwine.samples import Samples
 from untwine.training import distributed
-from untwine.training.batches import Rows
-from untwine.training.loop import Stage, train
+from untwine.training.batches import TrainingData
+from untwine.training.loop import train
+from untwine.training.stage import Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -24,9 +25,9 @@ class Trained(Method):
     Parameters
     ----------
     epochs, batch, lr
-        How often training passes the data, rows in a step (of each group, where there are two), and the learning rate.
+        Passes over the data, samples in a step (of each group, where there are two), and the learning rate.
     clip
-        The largest norm of a player's gradient; 0 never clips.
+        The largest norm of a player's gradient; 0 turns clipping off.
     networks, width
         A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`,
         `dcgan`, `dcgan_attention`; for class and content also `adain`, for StarGAN `residual`) and their width; None for the
@@ -44,27 +45,27 @@ class Trained(Method):
     def stages(self) -> Iterator[Stage]:
         """Yield the stages of training, one after the other."""
 
-    def learn(self, samples: Samples, kept: Checkpointing, progress: bool) -> list[Row]:
-        """Run the stages in the one loop."""
+    def learn(self, samples: Samples, checkpointing: Checkpointing, progress: bool) -> list[Row]:
+        """Run the stages in the training loop."""
         if self.batch % distributed.world():
             raise ValueError(f"batch must be a multiple of the {distributed.world()} processes; got {self.batch}.")
-        if kept.checkpoint is not None:
-            files.folder(kept.checkpoint.parent)  # before the hours of training, not after
+        if checkpointing.checkpoint is not None:
+            files.folder(checkpointing.checkpoint.parent)  # refused before the hours of training, not after
         identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
         x, labelled = self._standard(torch.from_numpy(samples.x)), self.needs == "labels"
-        rows = Rows.of(samples, x, self._dtype, self.device_, labelled)
+        data = TrainingData.of(samples, x, self._dtype, self.device_, labelled)
         return train(
             self.stages(),
             self.nets_,
-            rows,
+            data,
             seed=self.seed,
             clip=self.clip,
             autocast=self.precision == "bfloat16",
-            checkpoint=kept.checkpoint,
-            every=kept.every,
-            resume=kept.resume,
+            checkpoint=checkpointing.checkpoint,
+            every=checkpointing.every,
+            resume=checkpointing.resume,
             identity=saving.seal(identity),
-            watch=kept.watch,
+            watch=checkpointing.watch,
             show=progress,
         )
 
@@ -77,7 +78,7 @@ class Solved(Method):
     def solve(self, samples: Samples) -> None:
         """Write the solution into the networks."""
 
-    def learn(self, samples: Samples, kept: Checkpointing, progress: bool) -> list[Row]:
+    def learn(self, samples: Samples, checkpointing: Checkpointing, progress: bool) -> list[Row]:
         """Solve; there is no history."""
         self.solve(samples)
         return []

@@ -1,4 +1,4 @@
-"""The error that ends a training run; importing it does not import torch."""
+"""The error that ends a training; in a file of its own, so that catching it imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 class TrainingError(RuntimeError):
-    """Training stopped early; the last good weights and the history up to there were kept."""
+    """Training stopped early; the last finite weights and the history up to there are kept."""
 
-    def __init__(self, sentence: str, history: Sequence[Row] = ()) -> None:
-        super().__init__(sentence)
+    def __init__(self, message: str, history: Sequence[Row] = ()) -> None:
+        super().__init__(message)
         self.history = list(history)

@@ -16,7 +16,7 @@ def test_sample_draws_new_codes_for_samples(inside, capsys):
     np.testing.assert_array_equal(arrays("out.npz")["sampled"], manipulate.sample(method, read("a"), 3, seed=5))
     assert "1 x 3, common block by row, new salient codes by column from the prior" in capsys.readouterr().out
     run("sample", "images", "a.png", "--n", 3, "--draw", "data", "--out", "out.npy")
-    np.testing.assert_array_equal(np.load("out.npy"), manipulate.sample(method, read("a"), 3, from_rows=targets().x))
+    np.testing.assert_array_equal(np.load("out.npy"), manipulate.sample(method, read("a"), 3, from_samples=targets().x))
 
 
 def test_sample_without_samples_draws_every_block(inside):
@@ -32,7 +32,7 @@ def test_sample_without_samples_draws_every_block(inside):
 
 def test_generated_samples_are_decoded_without_the_block_and_with_several(inside, capsys):
     run("sample", "images", "--generated", 2, "--n", 4, "--seed", 3, "--out", "out.npy")
-    np.testing.assert_array_equal(np.load("out.npy"), manipulate.made(un.load_method("images"), 2, 4, seed=3))
+    np.testing.assert_array_equal(np.load("out.npy"), manipulate.sample_grid(un.load_method("images"), 2, 4, seed=3))
     assert "2 x 5, generated common block by row, without a salient block and with 4 generated ones" in capsys.readouterr().out
     run("sample", "images", "--generated", 2, "--n", 4, "--out", "out.png")
     assert pixels("out.png").shape[1] > pixels("out.png").shape[0]
@@ -44,7 +44,7 @@ def test_generated_samples_are_decoded_without_the_block_and_with_several(inside
         (("a.png",), "--generated takes no other samples; got X too; leave one out"),
         (("--samples", 2), "--generated takes no other samples; got --samples too"),
         (("--draw", "data"), "--generated takes no other samples; got --draw data too"),
-        (("--block", "style"), "common or salient"),
+        (("--block", "style"), "block must be 'common' or 'salient'; got 'style'"),
     ],
 )
 def test_generated_and_given_samples_exclude_each_other(inside, given, sentence, capsys):

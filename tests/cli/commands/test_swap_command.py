@@ -16,7 +16,7 @@ def test_swap_of_two_images_is_that_of_python(inside, capsys):
     method = un.load_method("images")
     assert set(out) == {"a", "b", "swapped"}
     np.testing.assert_array_equal(out["a"], read("a"))
-    np.testing.assert_array_equal(out["swapped"], manipulate.grid(method, read("a"), read("b")))
+    np.testing.assert_array_equal(out["swapped"], manipulate.swap_grid(method, read("a"), read("b")))
     assert capsys.readouterr() == ("1 x 1 swapped, common block by row, salient block by column: out.npz\n", "")
 
 
@@ -32,7 +32,7 @@ def test_swap_as_an_image_shows_originals_at_the_edges(inside):
 
 def test_plain_images_are_the_generated_pixels(inside):
     run("swap", "images", "two.npy", "c.png", "--plain", "--out", "out.png")
-    generated = manipulate.grid(un.load_method("images"), np.load("two.npy"), read("c"))
+    generated = manipulate.swap_grid(un.load_method("images"), np.load("two.npy"), read("c"))
     shown = pixels("out.png")
     assert shown.shape == (24, 10, 3)
     np.testing.assert_array_equal(shown[12:], np.rint(np.moveaxis(generated[1, 0], 0, -1) * 255))

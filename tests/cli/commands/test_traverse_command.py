@@ -16,7 +16,7 @@ def test_traverse_moves_each_latent_through_the_range_of_the_test_targets(inside
     run("traverse", "images", "a.png", "--block", "common", "--steps", 3, "--out", "out.npz")
     out, expected = arrays("out.npz"), manipulate.traverse(un.load_method("images"), read("a"), targets().x, "common", 3)
     assert set(out) == {"x", "values", "latents", "change", "traversed"}
-    np.testing.assert_array_equal(out["traversed"], expected.rows)
+    np.testing.assert_array_equal(out["traversed"], expected.samples)
     np.testing.assert_array_equal(out["latents"], expected.latents)
     assert capsys.readouterr().out == "3 common latents x 3 steps, the one that changes most first: out.npz\n"
 
@@ -24,7 +24,7 @@ def test_traverse_moves_each_latent_through_the_range_of_the_test_targets(inside
 def test_traverse_between_given_ends(inside):
     run("traverse", "images", "a.png", "--steps", 3, "--ends", -1.5, 1.5, "--out", "out.npz")
     out, expected = arrays("out.npz"), manipulate.traverse(un.load_method("images"), read("a"), steps=3, ends=(-1.5, 1.5))
-    np.testing.assert_array_equal(out["traversed"], expected.rows)
+    np.testing.assert_array_equal(out["traversed"], expected.samples)
     assert out["values"][0].tolist() == [-1.5, 0, 1.5]
 
 

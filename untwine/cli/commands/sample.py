@@ -88,7 +88,7 @@ def command(
     (given,), notes = load_inputs((x,), method.shape_, test, samples, seed)
     check_size(out, len(given), n)
     like = test().x[target_indices(test())] if draw == "data" else None
-    sampled = manipulate.sample(method, given, n, block, seed=seed, from_rows=like)
+    sampled = manipulate.sample(method, given, n, block, seed=seed, from_samples=like)
     titles = "original", f"its {rest} block with new {block} codes", ""
     write_generated(out, {"x": given}, "sampled", sampled, lambda: plots.strips(sampled, given, titles=titles), plain)
     source = "from the prior (--draw data: near those of targets)" if draw == "prior" else "near those of targets"
@@ -107,7 +107,7 @@ def _sample_generated(
     check_int("--generated", generated, 1)
     check_int("--seed", seed, 0)
     check_size(out, generated, n + 1)
-    sampled = manipulate.made(method, generated, n, block, seed=seed)
+    sampled = manipulate.sample_grid(method, generated, n, block, seed=seed)
     titles = f"no {block} block", f"generated {rest} block with generated {block} blocks", ""
     write_generated(out, {}, "sampled", sampled, lambda: plots.strips(sampled[:, 1:], sampled[:, 0], titles=titles), plain)
     summary = f"{count(sampled)}, generated {rest} block by row, without a {block} block and with {n} generated ones by column"

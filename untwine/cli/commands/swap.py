@@ -65,7 +65,7 @@ def command(
     rest = manipulate.other_block(method, block)
     (x, y), notes = load_inputs((a, b), method.shape_, lambda: test_samples(method, run, data, data_set), samples, seed)
     check_size(out, *((1, max(len(x), len(y))) if pairs else (len(x), len(y))))
-    swapped = (manipulate.swap if pairs else manipulate.grid)(method, x, y, block)
+    swapped = (manipulate.swap if pairs else manipulate.swap_grid)(method, x, y, block)
 
     def draw() -> Figure:
         if pairs:

@@ -83,7 +83,7 @@ def command(
         (x,), notes = load_inputs((a,), method.shape_, lambda: test if inside.all() else test[~inside], samples, seed)
         y = test.x[order[:n]]
     check_size(out, len(x), len(y))
-    translated = manipulate.grid(method, x, y, "class")
+    translated = manipulate.swap_grid(method, x, y, "class")
 
     def draw() -> Figure:
         return plots.swap_grid(x, y, translated, (rest, "class"))

@@ -88,9 +88,9 @@ def command(
     names = [f"{block} {i}" for i in result.latents]
 
     def draw() -> Figure:
-        return plots.traversals(result.rows, result.values, names, result.change)
+        return plots.traversals(result.samples, result.values, names, result.change)
 
     inputs = {"x": start, "values": result.values, "latents": result.latents, "change": result.change}
-    write_generated(out, inputs, "traversed", result.rows, draw, plain)
+    write_generated(out, inputs, "traversed", result.samples, draw, plain)
     summary = f"{len(names)} {block} latents x {steps} steps, the one that changes most first"
-    print_written(out, "traverse", block, result.rows, summary, notes, json)
+    print_written(out, "traverse", block, result.samples, summary, notes, json)

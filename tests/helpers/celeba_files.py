@@ -88,7 +88,7 @@ def make_folder(root, n=60, table="txt", partition=None, inner=""):
     if partition is not None:
         blank = " " if table == "txt" else ","
         lines = [] if table == "txt" else ["image_id,partition"]
-        lines += [f"{name}{blank}{part}" for name, part in zip(names, partition, strict=True)]
+        lines += [f"{name}{blank}{split}" for name, split in zip(names, partition, strict=True)]
         (root / f"list_eval_partition.{table}").write_text("\n".join(lines) + "\n")
     return columns
 

@@ -9,7 +9,7 @@ SIDE = 8
 
 
 class Halves:
-    """A fitted method that is right: the common part is the upper half of an image, the salient part the lower half."""
+    """A fitted method that is right: the common block is the upper half of an image, the salient block the lower half."""
 
     def __init__(self):
         self.encoded = 0
@@ -20,7 +20,7 @@ class Halves:
         return Latents({"common": grey[:, 0].astype(np.float32), "salient": grey[:, -1].astype(np.float32)})
 
     def decode(self, latents):
-        upper, lower = (np.repeat(latents[part], 2, axis=1)[:, None, None] for part in ("common", "salient"))
+        upper, lower = (np.repeat(latents[block], 2, axis=1)[:, None, None] for block in ("common", "salient"))
         half = np.ones((1, 1, SIDE // 2, 1), dtype=np.float32)
         return np.concatenate([upper * half, lower * half], axis=2)
 
@@ -68,7 +68,7 @@ class Columns:
 
 
 def images(targets=200, backgrounds=120, seed=0, dtype=np.uint8):
-    """Upper half: four random greys in both groups; lower half: a bright column that tells the class, in targets only."""
+    """Upper half: four random greys in both groups; lower half: a bright column that shows the class, in targets only."""
     rng = np.random.default_rng(seed)
     n = targets + backgrounds
     groups = np.repeat([1, 0], [targets, backgrounds])

@@ -1,4 +1,4 @@
-"""Room for tensors that may be larger than memory: beyond a limit they lie in a file that the system maps into it."""
+"""Tensors that may be larger than memory: beyond a limit they lie in a memory-mapped file."""
 
 from __future__ import annotations
 
