@@ -275,7 +275,7 @@ def test_a_killed_study_goes_on_and_ends_as_one_that_was_not(tmp_path, number):
         process.send_signal(number)
         _, said = process.communicate()
     if number == signal.SIGINT:
-        assert said.endswith("untwine: stopped; the same command goes on.\n")
+        assert said.endswith("untwine: stopped; the same command resumes the study.\n")
         assert process.returncode == 130
     with locked(folder):  # the worker is gone, or this would wait for it
         assert not (folder / "method.json").exists()
