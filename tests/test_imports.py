@@ -36,6 +36,12 @@ ROOMS = (
     "cli",
     "__main__",
 )
+# Entry points of installed packages are read in one place; the command line and the report import their own modules by name.
+IMPORTLIB = {
+    "registry/catalogue.py": {"importlib.metadata"},
+    "cli/app.py": {"importlib"},
+    "report/page.py": {"importlib"},
+}
 LAZY = ("sklearn", "scipy", "matplotlib", "openTSNE", "rich", "PIL", "cyclopts")
 
 
@@ -92,9 +98,7 @@ def test_nothing_that_runs_content_is_imported_or_called():
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
                 runs = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "importlib"}
-                # Entry points of installed packages are read in one place; sections and commands are modules of our own.
-                allowed = {"importlib.metadata"} if path == ROOT / "registry" / "catalogue.py" else set()
-                allowed |= {"importlib"} if path in (ROOT / "report" / "page.py", ROOT / "cli" / "app.py") else set()
+                allowed = IMPORTLIB.get(path.relative_to(ROOT).as_posix(), set())
                 bad += [(path.name, name) for name in names if name.split(".")[0] in runs and name not in allowed]
             elif isinstance(node, ast.Call):
                 name = ast.unparse(node.func)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import untwine.data.sets.dsprites as module
-from untwine.cli.app import fit
+from untwine.cli.commands.fit import command as fit
 from untwine.data import grid, load, origin
 from untwine.data.images.sprites import draw_sprites
 from untwine.data.location import data_folder

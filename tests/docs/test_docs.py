@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import untwine as un
-from untwine.cli.study import shown
+from untwine.cli.commands.study import table_lines
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -80,5 +80,5 @@ def test_commands_on_the_pages_exist(capsys):
 @pytest.mark.parametrize("path", sorted((ROOT / "studies" / "results").glob("*.csv")), ids=lambda path: path.stem)
 def test_the_tables_of_the_results_are_what_the_command_prints(path):
     study = un.Study.read(ROOT / "studies" / f"{path.stem}.toml")
-    printed = "\n".join(shown(study, study.table(), markdown=True))
+    printed = "\n".join(table_lines(study, study.table(), markdown=True))
     assert printed.strip() in (ROOT / "docs" / "results.md").read_text()

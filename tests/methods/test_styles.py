@@ -116,11 +116,11 @@ def test_from_domains_to_styles_to_translations(capsys):
     assert "images in 6 styles: s.npz" in capsys.readouterr().out
     options = ("--set", "epochs=2", "--set", "epochs_encoders=1", "--set", "width=8", "--quiet")
     assert command("fit", "lord", "--data", "s.npz", *options, "--out", "run") == 0
-    assert command("translate", "run", "--to", "shoes", "--n", 3, "--rows", 2, "--out", "t.npz") == 0
+    assert command("translate", "run", "--to", "shoes", "--n", 3, "--samples", 2, "--out", "t.npz") == 0
     out = dict(np.load("t.npz", allow_pickle=False))
     assert out["translated"].shape == (2, 3, 3, 12, 12)
     method, test = un.load_method("run"), un.load("s.npz").test
-    np.testing.assert_array_equal(out["translated"], manipulate.grid(method, out["a"], out["styles"], "class"))
+    np.testing.assert_array_equal(out["translated"], manipulate.swap_grid(method, out["a"], out["styles"], "class"))
     where = [[np.flatnonzero((test.x == one).all((1, 2, 3)))[0] for one in out[name]] for name in ("a", "styles")]
     domain = test.factors[:, test.factor_names.index("domain")]
     assert set(domain[where[0]]) == {0}
@@ -136,6 +136,6 @@ def test_from_domains_to_styles_to_translations(capsys):
     np.testing.assert_allclose(np.load("one.npy"), out["translated"][:1, :1], atol=1e-5)
     capsys.readouterr()
     assert command("translate", "run", "--out", "x.png") == 2
-    assert "expected either --to or --style" in capsys.readouterr().err
+    assert "translate needs either --to or --style; got neither" in capsys.readouterr().err
     assert command("translate", "run", "--to", "boots", "--out", "x.png") == 2
     assert "expected one of the data's (edges, shoes); got 'boots'" in capsys.readouterr().err

@@ -250,7 +250,8 @@ def started(study, out, number):
         # A shell that runs the tests in the background has its children ignore Ctrl-C.
         code = (
             "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-            f"from untwine.cli.study import study; study(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
+            "from untwine.cli.commands.study import command; "
+            f"command(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
         )
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
 
@@ -274,7 +275,7 @@ def test_a_killed_study_goes_on_and_ends_as_one_that_was_not(tmp_path, number):
         process.send_signal(number)
         _, said = process.communicate()
     if number == signal.SIGINT:
-        assert said.endswith("untwine: stopped; the same command goes on.\n")
+        assert said.endswith("untwine: stopped; the same command resumes the study.\n")
         assert process.returncode == 130
     with locked(folder):  # the worker is gone, or this would wait for it
         assert not (folder / "method.json").exists()
