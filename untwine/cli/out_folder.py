@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from untwine.runs import names
+
 
 def is_run(folder: Path) -> bool:
     """Whether a folder holds a run, finished or interrupted."""
-    return (folder / "method.json").exists() or (folder / "checkpoint.safetensors").exists()
+    return names.is_run(folder) or names.has_checkpoint(folder)
 
 
 def check_out(out: Path, resume: bool, overwrite: bool) -> None:

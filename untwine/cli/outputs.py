@@ -62,9 +62,9 @@ def write_generated(
 
 def write_arrays(out: Path, arrays: Mapping[str, Array]) -> None:
     """Write an .npz of named arrays."""
-    from untwine.evaluation.gallery import save_gallery
+    from untwine.runs import files
 
-    save_gallery(out, arrays)
+    files.write_arrays(out, arrays)
 
 
 def write_csv(out: Path, names: Sequence[str], rows: Array) -> None:

@@ -13,9 +13,8 @@ from untwine.cli.out_folder import is_run
 from untwine.cli.outputs import print_table
 
 if TYPE_CHECKING:
-    from untwine.data import Splits
-    from untwine.evaluation.scoring import Score
     from untwine.method.contract import Method
+    from untwine.runs.scores import Score
 
 ORDER = 150
 
@@ -52,8 +51,10 @@ def command(
         The random seed of the fit.
     """
     from untwine.data import load
+    from untwine.evaluation.run import evaluate_fitted
     from untwine.methods import LORD, PCA, PrincipledVAE
     from untwine.report.page import report
+    from untwine.runs.names import report_path
 
     method: Method = PrincipledVAE(seed=seed) if setting == "contrast" else LORD(seed=seed)
     method.check()
@@ -66,25 +67,13 @@ def command(
     data = load(name, **options)
     print(f"train {data.train}\ntest  {data.test}", file=sys.stderr)
     method.fit(data.train, out=out, origin=origin, progress=not quiet)
-    scores = _evaluate(method, data, out, not quiet)
+    scores = evaluate_fitted(out, method, data, progress=not quiet)
     if setting == "contrast":
         pca = PCA(n_latent=method.blocks["salient"]).fit(data.train, out=out / "pca", origin=origin)
-        _print_contrast(scores, _evaluate(pca, data, out / "pca", not quiet))
+        _print_contrast(scores, evaluate_fitted(out / "pca", pca, data, progress=not quiet))
     else:
         _print_classes(scores)
-    print(f"The page with the images: {report(out, out / 'report.html')}")
-
-
-def _evaluate(method: Method, data: Splits, folder: Path, progress: bool) -> dict[str, Score]:
-    from untwine.evaluation.diagnostics import diagnose
-    from untwine.evaluation.gallery import gallery, save_gallery
-    from untwine.evaluation.scoring import evaluate, write_scores
-
-    scores = evaluate(method, data.test, progress=progress)
-    write_scores(folder / "scores.json", scores)
-    save_gallery(folder / "gallery.npz", gallery(method, data.test))
-    diagnose(folder, method, data.train, data.test)
-    return scores
+    print(f"The page with the images: {report(out, report_path(out))}")
 
 
 def _print_contrast(scores: Mapping[str, Score], pca: Mapping[str, Score]) -> None:

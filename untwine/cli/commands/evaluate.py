@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from untwine.cli.flags import DataSettings, Json, OtherData, Quiet, Run
 from untwine.cli.outputs import next_command, print_json, print_table
-from untwine.cli.run_data import checked_splits
+from untwine.cli.settings import parse_settings
 
 if TYPE_CHECKING:
-    from untwine.evaluation.scoring import Score
+    from untwine.runs.scores import Score
 
 ORDER = 30
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "info": "for comparison"}
@@ -46,29 +45,15 @@ def command(
     seeds
         The number of resamples behind each 95 % interval.
     """
-    scores = _evaluate(run, data, data_set, metrics, seeds, progress=not quiet)
+    from untwine.evaluation.run import evaluate_run
+
+    options, names = parse_settings(data_set, "--data-set"), list(metrics) or None
+    scores = evaluate_run(run, data=data, data_options=options, metrics=names, seeds=seeds, progress=not quiet)
     if json:
         print_json({name: score.to_json() for name, score in scores.items()})
     else:
         print_scores(scores)
         print(f"stored in {run}  {next_command('report', run)}")
-
-
-def _evaluate(
-    run: Path, data: str | None, data_set: Sequence[str], metrics: Sequence[str], seeds: int, progress: bool
-) -> dict[str, Score]:
-    from untwine.evaluation.diagnostics import diagnose
-    from untwine.evaluation.gallery import gallery, save_gallery
-    from untwine.evaluation.scoring import evaluate, write_scores
-    from untwine.methods import load_method
-
-    method = load_method(run)
-    train, test = checked_splits(method, run, data, data_set)
-    scores, images = evaluate(method, test, list(metrics) or None, seeds, progress=progress), gallery(method, test)
-    write_scores(run / "scores.json", scores)
-    save_gallery(run / "gallery.npz", images)
-    diagnose(run, method, train, test)
-    return scores
 
 
 def print_scores(scores: Mapping[str, Score]) -> None:

@@ -23,5 +23,6 @@ def command(runs: Path, *, out: Path | None = None) -> None:
         The page to write; by default report.html in that folder.
     """
     from untwine.report.page import report
+    from untwine.runs.names import report_path
 
-    print(report(runs, out or runs / "report.html"))
+    print(report(runs, out or report_path(runs)))
