@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from untwine.metrics import per_class, probe, regression
-from untwine.metrics.held_out import random_folds, random_parts, split_rows
+from untwine.metrics.held_out import random_folds, random_subsets, check_split
 
 TRAIN, TEST = np.arange(200), np.arange(200, 300)
 
@@ -18,14 +18,14 @@ def test_folds_hold_every_row_out_once():
     assert sorted(np.concatenate([test for _, test in folds])) == list(range(23))
     assert all(not set(train) & set(test) and len(train) + len(test) == 23 for train, test in folds)
     assert {len(test) for _, test in folds} == {4, 5}
-    assert sorted(np.concatenate(random_parts(TEST, 5, 0))) == list(TEST)
-    assert [len(part) for part in random_parts(np.arange(3), 5, 0)] == [1, 1, 1]
+    assert sorted(np.concatenate(random_subsets(TEST, 5, 0))) == list(TEST)
+    assert [len(part) for part in random_subsets(np.arange(3), 5, 0)] == [1, 1, 1]
 
 
 def test_a_split_takes_indices_or_masks():
     mask = np.arange(300) < 200
-    assert np.array_equal(split_rows((mask, ~mask), 300)[0], TRAIN)
-    assert np.array_equal(split_rows((TRAIN, range(200, 300)), 300)[1], TEST)
+    assert np.array_equal(check_split((mask, ~mask), 300)[0], TRAIN)
+    assert np.array_equal(check_split((TRAIN, range(200, 300)), 300)[1], TEST)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_split_takes_indices_or_masks():
 )
 def test_what_is_not_held_out_is_refused(split, says):
     with pytest.raises(ValueError, match=says):
-        split_rows(split, 300)
+        check_split(split, 300)
 
 
 def test_probe_on_a_split_is_scikit_learn_on_held_out_rows():

@@ -2,19 +2,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from untwine.metrics.intervals import halves, over_folds, over_halves
+from untwine.metrics.intervals import halves, fold_interval, halves_interval
 
 
 def test_folds_give_students_interval():
     values = [0.8, 0.9, 0.85, 0.7, 0.95]
     low, high = stats.t.interval(0.95, 4, loc=np.mean(values), scale=stats.sem(values))
-    assert over_folds(float(np.mean(values)), values) == pytest.approx((low, high))
+    assert fold_interval(float(np.mean(values)), values) == pytest.approx((low, high))
 
 
 def test_intervals_stay_in_the_range_and_around_the_value():
-    assert over_folds(0.98, [0.9, 1.0, 1.0, 1.0, 1.0], (0, 1))[1] == 1.0
-    assert over_folds(0.0, [0.0, 0.0, 0.01], (0, 1))[0] == 0.0
-    assert over_folds(0.5, [0.5] * 5, (0, 1)) == (0.5, 0.5)
+    assert fold_interval(0.98, [0.9, 1.0, 1.0, 1.0, 1.0], (0, 1))[1] == 1.0
+    assert fold_interval(0.0, [0.0, 0.0, 0.01], (0, 1))[0] == 0.0
+    assert fold_interval(0.5, [0.5] * 5, (0, 1)) == (0.5, 0.5)
 
 
 def test_halves_take_half_of_every_class_without_repeats():
@@ -31,6 +31,6 @@ def test_halves_cover_the_truth_as_often_as_they_promise():
     for trial in range(300):
         x = rng.exponential(size=80)
         parts = [float(x[half].mean()) for half in halves(np.zeros(80, dtype=int), 5, seed=trial)]
-        low, high = over_halves(float(x.mean()), parts)
+        low, high = halves_interval(float(x.mean()), parts)
         hits += low <= 1.0 <= high
     assert 0.90 < hits / 300 < 0.99

@@ -6,7 +6,7 @@ from codes_made import continuous, discrete, harmless, rotation
 
 from untwine.metrics import mig, modularity
 from untwine.metrics.information import entropy, mutual_information
-from untwine.metrics.truths import binned
+from untwine.metrics.ground_truth import discretise
 
 FOLDER = Path(__file__).parents[1] / "golden"
 DISCRETE = np.load(FOLDER / "metrics_discrete.npz", allow_pickle=False)
@@ -40,9 +40,9 @@ def test_information_equals_scikit_learn_and_bins_the_reference():
     assert mutual_information(a, b) == pytest.approx(np.array(expected), abs=1e-12)
     assert entropy(b) == pytest.approx([mutual_info_score(y, y) for y in b.T], abs=1e-12)
     assert entropy(np.zeros((5, 1), dtype=int)) == [0.0]
-    codes = np.stack([binned(z) for z in DISCRETE["codes"].T], axis=1)
+    codes = np.stack([discretise(z) for z in DISCRETE["codes"].T], axis=1)
     assert (codes + 1 != DISCRETE["codes_discretised"]).sum() <= 1  # the one that lies on an edge
-    assert binned(np.full(9, 0.1)).tolist() == [0] * 9
+    assert discretise(np.full(9, 0.1)).tolist() == [0] * 9
 
 
 def test_perfect_codes_get_one():

@@ -80,7 +80,7 @@ def test_large_codes_give_numbers_and_larger_ones_a_sentence(name, kind):
         SCORES[name](1e200 * codes, factors)
 
 
-@pytest.mark.parametrize("score", [metrics.z_diff_drawn, metrics.factor_vae_score_drawn])
+@pytest.mark.parametrize("score", [metrics.z_diff_score_from_draws, metrics.factor_vae_score_from_draws])
 @pytest.mark.parametrize("what", DEAD)
 def test_drawn_codes_that_are_dead_give_numbers(score, what):
     def draw(factors):

@@ -6,9 +6,9 @@ import pytest
 from codes_made import continuous, discrete, harmless
 
 from untwine import metrics
-from untwine.metrics import factor_vae_score, factor_vae_score_drawn, z_diff, z_diff_drawn
+from untwine.metrics import factor_vae_score, factor_vae_score_from_draws, z_diff, z_diff_score_from_draws
 from untwine.metrics.factor_vae_score import counted, least_variance
-from untwine.metrics.z_diff import difference_points, told_apart
+from untwine.metrics.z_diff import difference_points, correctly_classified
 
 GOLDEN = np.load(Path(__file__).parents[1] / "golden" / "metrics_sampling.npz", allow_pickle=False)
 GRID, FACTORS, SIZES = GOLDEN["grid_codes"], GOLDEN["grid_factors"].astype(int), GOLDEN["factor_sizes"].tolist()
@@ -24,7 +24,7 @@ def test_z_diff_of_the_reference_s_batches_is_the_reference_s():
     pairs = GRID[rows.transpose(0, 2, 1).reshape(500, -1)]
     points = difference_points(pairs)
     assert points == pytest.approx(GOLDEN["bv_points"], abs=1e-12)
-    right = told_apart(points, GOLDEN["bv_labels"], 300, "logistic")
+    right = correctly_classified(points, GOLDEN["bv_labels"], 300, "logistic")
     assert right[:300].mean() == pytest.approx(float(GOLDEN["bv_small_train_accuracy"]), abs=1e-8)
     assert right[300:].mean() == pytest.approx(float(GOLDEN["bv_small_eval_accuracy"]), abs=1e-8)
 
@@ -52,7 +52,7 @@ def hinge_decisions(points, labels, train, C):
 
 def test_the_svm_is_the_least_hinge_loss_with_c_of_a_hundredth():
     points, labels = GOLDEN["bv_points"], GOLDEN["bv_labels"]
-    found = told_apart(points, labels, 300, "svm")
+    found = correctly_classified(points, labels, 300, "svm")
     differ = {}
     for C in (0.008, 0.01, 0.0125):
         by_hand = np.unique(labels)[hinge_decisions(points, labels, 300, C).argmax(axis=1)] == labels
@@ -62,7 +62,7 @@ def test_the_svm_is_the_least_hinge_loss_with_c_of_a_hundredth():
 
 
 def test_the_svm_is_what_is_taken_where_nothing_is_said():
-    for named, score in ((z_diff, (GRID, FACTORS)), (z_diff_drawn, (drawn, SIZES))):
+    for named, score in ((z_diff, (GRID, FACTORS)), (z_diff_score_from_draws, (drawn, SIZES))):
         plain = named(*score, **FEW)
         assert plain == named(*score, classifier="svm", **FEW)
         assert plain != named(*score, classifier="logistic", **FEW)
@@ -98,7 +98,7 @@ def score_and_calls(name, by_rows, monkeypatch, **options):
     table = draw(factors)
     known = {row.tobytes(): values for row, values in zip(table, factors, strict=True)}
     module = sys.modules[f"untwine.metrics.{name}"]
-    sampler = module.from_rows
+    sampler = module.batches_from_samples
 
     def kept(*given, **named):
         varies, batches = sampler(*given, **named)
@@ -111,7 +111,7 @@ def score_and_calls(name, by_rows, monkeypatch, **options):
 
         return varies, keeping
 
-    monkeypatch.setattr(module, "from_rows", kept)
+    monkeypatch.setattr(module, "batches_from_samples", kept)
     return getattr(metrics, name)(table, factors, **options), calls
 
 
@@ -191,10 +191,10 @@ def test_large_runs_agree_with_the_reference_s_by_rows_and_by_draws():
     options = {"train": 5000, "test": 2500}
     reference = np.mean(GOLDEN["bv_large_eval_accuracy"])
     assert z_diff(GRID, FACTORS, classifier="logistic", **options).accuracy == pytest.approx(reference, abs=0.03)
-    assert z_diff_drawn(drawn, SIZES, classifier="logistic", **options).accuracy == pytest.approx(reference, abs=0.03)
+    assert z_diff_score_from_draws(drawn, SIZES, classifier="logistic", **options).accuracy == pytest.approx(reference, abs=0.03)
     reference = np.mean(GOLDEN["fv_large_eval_accuracy"])
     assert factor_vae_score(GRID, FACTORS, dead=0, **options).accuracy == pytest.approx(reference, abs=0.04)
-    assert factor_vae_score_drawn(drawn, SIZES, dead=0, **options).accuracy == pytest.approx(reference, abs=0.04)
+    assert factor_vae_score_from_draws(drawn, SIZES, dead=0, **options).accuracy == pytest.approx(reference, abs=0.04)
 
 
 @pytest.mark.parametrize("score", [z_diff, factor_vae_score])
@@ -259,7 +259,7 @@ def test_rows_that_share_no_values_get_a_sentence(score):
         score(codes, np.column_stack([codes, np.arange(15) % 2]), **FEW)
 
 
-@pytest.mark.parametrize("score", [z_diff_drawn, factor_vae_score_drawn])
+@pytest.mark.parametrize("score", [z_diff_score_from_draws, factor_vae_score_from_draws])
 def test_a_drawing_function_gets_factors_in_range_and_is_checked(score):
     seen = []
 

@@ -54,9 +54,9 @@ def _data() -> list[dict[str, Any]]:
 
 
 def _metrics() -> list[dict[str, Any]]:
-    from untwine.evaluation.named_metrics import METRICS
+    from untwine.evaluation.registry import METRICS
 
-    return [{"name": name, "summary": _first_line(function)} for name, function in METRICS.items()]
+    return [{"name": name, "summary": metric.description} for name, metric in METRICS.items()]
 
 
 _LISTS = {"methods": _methods, "data": _data, "metrics": _metrics}

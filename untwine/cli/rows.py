@@ -66,7 +66,7 @@ def rows_from(
     seed
         Which rows of the data.
     """
-    from untwine.metrics.rows import varied_rows
+    from untwine.metrics.scored_samples import class_balanced_order
     from untwine.registry.checks import check_int
 
     check_int("--seed", seed, 0)
@@ -76,7 +76,7 @@ def rows_from(
     parts: Iterator[Array] = iter(())
     if None in read:
         samples = test()
-        order = varied_rows(samples.labels, targets(samples), np.random.default_rng(seed))
+        order = class_balanced_order(samples.labels, targets(samples), np.random.default_rng(seed))
         many = most or min(SHOWN, max(1, len(order)))
         # The second part of the rows are others than the first, as long as there are enough.
         parts = (samples.x[order[np.arange(k * many, (k + 1) * many) % len(order)]] for k in range(len(paths)))
@@ -88,9 +88,9 @@ def rows_from(
 
 def targets(samples: Samples) -> Array:
     """Return the indices of the targets; of all rows where there are no groups."""
-    from untwine.metrics.rows import target_rows
+    from untwine.metrics.scored_samples import target_mask
 
-    return np.flatnonzero(target_rows(samples.groups, len(samples)))
+    return np.flatnonzero(target_mask(samples.groups, len(samples)))
 
 
 def _read(path: Path, shape: tuple[int, ...]) -> tuple[Array, str]:

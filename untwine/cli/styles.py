@@ -108,7 +108,7 @@ def translate(
     """
     from untwine import manipulate, plots
     from untwine.methods.shared.styles import domain_rows
-    from untwine.metrics.rows import varied_rows
+    from untwine.metrics.scored_samples import class_balanced_order
     from untwine.registry.checks import check_int
 
     if (to is None) == (style is None):
@@ -121,7 +121,7 @@ def translate(
     else:
         test = test_samples(method, run, data, data_set)
         inside = domain_rows(test, to)
-        order = varied_rows(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
+        order = class_balanced_order(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
         # Rows to translate come from the other domains, where there are any.
         (x,), notes = rows_from((a,), method.shape_, lambda: test if inside.all() else test[~inside], rows, seed)
         y = test.x[order[:n]]

@@ -15,7 +15,7 @@ from untwine.latents import Latents
 from untwine.manipulate import cross_product, traverse_codes
 from untwine.metrics import information_matrix, tsne
 from untwine.metrics.encoded import Fitted
-from untwine.metrics.rows import target_rows, varied_rows
+from untwine.metrics.scored_samples import class_balanced_order, target_mask
 from untwine.runs import files
 from untwine.samples import Samples
 
@@ -43,8 +43,8 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, images: int = 10) -
     that is the image itself (the content of `StarGAN`) has no latents to look at one by one. `posterior_<block>`
     has the mean size and the mean deviation of each dimension's Gaussian, where codes are inferred as such.
     """
-    rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
-    order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
+    rng, target = np.random.default_rng(seed), target_mask(samples.groups, len(samples))
+    order, others = class_balanced_order(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
     x = samples.x[order[:images] if len(order) else others[:images]]
     z = method.encode(x)
     arrays = {"originals": x, "reconstructions": method.decode(z)}

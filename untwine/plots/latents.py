@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
-from untwine.metrics.truths import DEAD
+from untwine.metrics.ground_truth import DEAD
 from untwine.plots.ink import BLOCKS, FAINT, GREY, INK, RULE, open_frame, plain
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@ import pytest
 import torch
 
 from untwine.metrics import swap_accuracy, swap_preservation
-from untwine.metrics.judge import judged_rows
+from untwine.metrics.classifier import network_input
 from untwine.metrics.swap import other_class
 
 
 @pytest.fixture(autouse=True)
 def brief(monkeypatch):
-    monkeypatch.setattr("untwine.metrics.judge.STEPS", 100)
+    monkeypatch.setattr("untwine.metrics.classifier.STEPS", 100)
 
 
 def images(n=240, seed=0, side=8):
@@ -62,15 +62,15 @@ def test_bytes_are_images_on_the_unit_interval_and_vectors_work_too():
     rng = np.random.default_rng(0)
     vectors = 3.0 * np.eye(4)[labels] + rng.normal(size=(240, 4)) * 0.3
     assert swap_accuracy(vectors, labels, vectors[donors], labels[donors]).value > 0.95
-    assert judged_rows(np.zeros((2, 3, 64, 48)), "x").shape == (2, 3, 32, 32)
-    assert judged_rows(np.zeros((2, 3, 28, 20)), "x").shape == (2, 3, 28, 20)
+    assert network_input(np.zeros((2, 3, 64, 48)), "x").shape == (2, 3, 32, 32)
+    assert network_input(np.zeros((2, 3, 28, 20)), "x").shape == (2, 3, 28, 20)
 
 
 def test_the_ceiling_is_that_of_rows_held_out():
     x, labels, _ = images()
     rng = np.random.default_rng(0)
     noise = rng.uniform(size=x.shape).astype(np.float32)
-    found = swap_accuracy(x, labels, x, labels, held_x=noise, held_labels=labels)
+    found = swap_accuracy(x, labels, x, labels, test_x=noise, test_labels=labels)
     assert found.value == 1.0
     assert found.ceiling < 0.6
     # Labels that cannot be learnt: known by heart for rows of the training, guessed for others.
@@ -114,7 +114,7 @@ def test_what_cannot_be_judged_is_refused():
         other_class(np.zeros(5, dtype=int))
     with pytest.raises(ValueError, match="none of the 1"):
         swap_preservation(x, np.ones((40, 1)), x, grey)
-    with pytest.raises(ValueError, match="held_factors beside held_x"):
-        swap_preservation(x, grey, x, grey, held_x=x)
+    with pytest.raises(ValueError, match="test_factors beside test_x"):
+        swap_preservation(x, grey, x, grey, test_x=x)
     with pytest.raises(ValueError, match="the same factors"):
         swap_preservation(x, grey, x, np.hstack([grey, grey]))

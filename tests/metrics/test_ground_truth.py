@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from untwine import metrics
-from untwine.metrics.truths import truth_columns
+from untwine.metrics.ground_truth import typed_factors
 
 FACTORS = np.column_stack([np.arange(12.0) % 3, np.arange(12.0), np.arange(12.0) ** 2])
 
@@ -20,10 +20,10 @@ FACTORS = np.column_stack([np.arange(12.0) % 3, np.arange(12.0), np.arange(12.0)
     ],
 )
 def test_a_scale_is_told_for_all_factors_or_one_by_one(continuous, expected):
-    columns, scale = truth_columns(FACTORS, 12, continuous)
+    columns, scale = typed_factors(FACTORS, 12, continuous)
     assert scale == expected
     assert columns[:, 2].tolist() == (FACTORS[:, 2] if expected[2] else np.arange(12)).tolist()
-    assert truth_columns(FACTORS.astype(int), 12)[1] == [False, False, False]
+    assert typed_factors(FACTORS.astype(int), 12)[1] == [False, False, False]
 
 
 @pytest.mark.parametrize(

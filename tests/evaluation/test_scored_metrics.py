@@ -67,7 +67,7 @@ def test_other_samples_to_learn_from_are_kept_apart_from_the_scored_ones():
 
 
 def test_a_right_method_s_swaps_arrive_and_a_wrong_one_s_do_not(monkeypatch):
-    monkeypatch.setattr("untwine.metrics.judge.STEPS", 120)
+    monkeypatch.setattr("untwine.metrics.classifier.STEPS", 120)
     data = images(240, 20)
     right = evaluate(Halves(), data, metrics=["swap"])
     assert list(right) == ["swap_accuracy.x", "swap_accuracy_ceiling.x", "swap_preservation.x", "swap_preservation_ceiling.x"]
@@ -105,7 +105,7 @@ class Named:
 
 
 def test_translated_rows_show_the_class_that_was_asked_for(monkeypatch):
-    monkeypatch.setattr("untwine.metrics.judge.STEPS", 120)
+    monkeypatch.setattr("untwine.metrics.classifier.STEPS", 120)
     labels, content = np.arange(240) % 3, np.random.default_rng(0).normal(size=(240, 2))
     data = Samples(np.concatenate([np.eye(3)[labels], content], axis=1), labels=labels, factors=content)
     right = evaluate(Named(0), data, metrics=["translation"])
