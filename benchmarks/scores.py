@@ -46,7 +46,7 @@ def sides(rows: int) -> dict[str, Callable[[], float]]:
     codes, factors = noisy_codes(more)
     known = codes[:rows], factors[:rows]
     timed = {name: partial(_seconds, getattr(metrics, name), *known) for name in LIBRARY}
-    fitting = partial(metrics.dci, split=(np.arange(rows), np.arange(rows, more)))
+    fitting = partial(metrics.dci_scores, split=(np.arange(rows), np.arange(rows, more)))
     return {"scikit-learn": partial(calibration, *known), **timed, "dci": partial(_seconds, fitting, codes, factors)}
 
 

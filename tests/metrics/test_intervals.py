@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from untwine.metrics.intervals import halves, fold_interval, halves_interval
+from untwine.metrics.intervals import fold_interval, halves_interval, random_halves
 
 
 def test_folds_give_students_interval():
@@ -19,18 +19,18 @@ def test_intervals_stay_in_the_range_and_around_the_value():
 
 def test_halves_take_half_of_every_class_without_repeats():
     classes = np.repeat([0, 1, 2], [10, 5, 100])
-    first, second = halves(classes, 2, seed=0)
+    first, second = random_halves(classes, 2, seed=0)
     assert np.bincount(classes[first]).tolist() == [5, 3, 50]
     assert len(np.unique(first)) == len(first)
     assert not np.array_equal(first, second)
 
 
-def test_halves_cover_the_truth_as_often_as_they_promise():
+def test_intervals_over_halves_have_their_coverage():
     rng = np.random.default_rng(0)
     hits = 0
     for trial in range(300):
         x = rng.exponential(size=80)
-        parts = [float(x[half].mean()) for half in halves(np.zeros(80, dtype=int), 5, seed=trial)]
+        parts = [float(x[half].mean()) for half in random_halves(np.zeros(80, dtype=int), 5, seed=trial)]
         low, high = halves_interval(float(x.mean()), parts)
         hits += low <= 1.0 <= high
     assert 0.90 < hits / 300 < 0.99

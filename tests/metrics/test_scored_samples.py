@@ -1,9 +1,9 @@
 import numpy as np
 
-from untwine.metrics.scored_samples import varying_factors, labelled_indices, target_mask, class_balanced_order
+from untwine.metrics.scored_samples import class_balanced_order, labelled_indices, target_mask, varying_factors
 
 
-def test_without_groups_every_row_is_a_target():
+def test_without_groups_every_sample_is_a_target():
     assert target_mask(None, 3).tolist() == [True, True, True]
     assert target_mask(np.array([0, 2, 1]), 3).tolist() == [False, True, True]
 
@@ -16,7 +16,7 @@ def test_unknown_labels_small_classes_and_background_are_left_out():
     assert labelled_indices(np.full(10, -1), target, 1).tolist() == []
 
 
-def test_salient_factors_are_told_by_their_names():
+def test_salient_factors_are_recognised_by_their_names():
     factors = np.arange(20.0).reshape(5, 4)
     factors[:, 2] = 1.0
     factors[1:, 3] = np.nan
@@ -27,7 +27,7 @@ def test_salient_factors_are_told_by_their_names():
     assert varying_factors(None, (), target, 2, salient=True).tolist() == []
 
 
-def test_shown_rows_go_through_the_classes_in_turn():
+def test_shown_samples_cycle_through_the_classes():
     labels = np.array([0] * 50 + [1] * 3 + [2] * 3 + [-1] * 4)
     order = class_balanced_order(labels, np.arange(60), np.random.default_rng(0))
     assert labels[order[:9]].tolist() == [0, 1, 2] * 3
