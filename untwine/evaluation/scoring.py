@@ -47,7 +47,7 @@ def evaluate(
     metrics
         Names from the catalogue (`untwine list metrics`), `untwine.metrics.Metric` objects, or functions. A function is given
         the encoded samples (`untwine.metrics.Encoded`: `latents`, `samples`, `method`, ...) and returns or yields
-        `untwine.metrics.Measurement("<score>.<block>", value, (low, high), n)`. Where not given, all default metrics that apply.
+        `untwine.metrics.Measurement("<score>.<block>", value, (low, high), n)`. By default all that apply and are quick.
     seeds
         How many random halves the intervals of clustering, w2 and others rest on; those of probe, factors and others rest on
         folds.

@@ -75,7 +75,7 @@ METRIC = Metric(
     description="Agreement of k-means clusters of each block with the labels: adjusted Rand index and mutual information.",
     scores={
         "ari": ScoreInfo(
-            "Do k-means clusters of the codes agree with the classes? Adjusted Rand index: 1 is the same partition, 0 is chance.",
+            "Do k-means clusters of the codes agree with the classes? Adjusted Rand index: 1 is the same, 0 is chance.",
             LABELS_HIGHER,
         ),
         "nmi": ScoreInfo(

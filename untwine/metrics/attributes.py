@@ -136,7 +136,8 @@ def binary_factor_columns(data: Encoded) -> Array:
     if not table.size:
         return columns[:0]
     binary = np.isin(table, (0, 1)).all(axis=0) & (np.ptp(table, axis=0) > 0)
-    return columns[binary & (np.minimum((table == 0).sum(axis=0), (table == 1).sum(axis=0)) >= 2 * FOLDS)]
+    frequent = np.minimum((table == 0).sum(axis=0), (table == 1).sum(axis=0)) >= 2 * FOLDS
+    return np.asarray(columns[binary & frequent])
 
 
 def binary_factors(data: Encoded) -> tuple[Mapping[str, Array], Array, list[str], Split | None]:

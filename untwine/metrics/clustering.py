@@ -166,7 +166,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="clustering",
     function=_measure,
-    description="Accuracy of k-means in the t-SNE plane of each block, that of shuffled labels, and the silhouette of the labels.",
+    description="Accuracy of k-means in the t-SNE plane of each block, that of shuffled labels, and the labels' silhouette.",
     scores={
         "clustering": ScoreInfo(
             "Do clusters that are computed without labels agree with the classes? Accuracy of k-means in the t-SNE plane, "

@@ -55,9 +55,9 @@ def dci_scores(
     that each latent matters for one factor alone. Completeness is sum_j c_j (1 - H(Q_j) / log d), the same for columns: 1 means
     that each factor needs one latent alone. Informativeness is the mean over factors of the accuracy (classes) or R2, cut off
     at 0, (continuous) on held-out samples: 1 means that the codes determine the factors. All in [0, 1], higher is better.
-    Constant codes get 0 and 0, with the informativeness of the majority class; duplicated codes keep disentanglement and lose completeness; rotated ones lose
-    both, the more the more evenly latents share factors (two of k that share two factors evenly keep 1 - log 2 / log k),
-    and a little informativeness. Order and scale of latents do not matter.
+    Constant codes get 0 and 0, with the informativeness of the majority class; duplicated codes keep disentanglement and lose
+    completeness; rotated ones lose both, the more the more evenly latents share factors (two of k that share two factors evenly
+    keep 1 - log 2 / log k), and a little informativeness. Order and scale of latents do not matter.
 
     Integer factors are classes and floats are continuous, unless `continuous` says otherwise; a factor that never varies is
     left out. `split` gives two sets of samples (train, test); without it a random third is held out by `seed`.

@@ -88,7 +88,7 @@ class Encoded(NamedTuple):
         """Return the factors `columns` of samples; an empty table where there are no factors."""
         if self.samples.factors is None:
             return np.empty((len(indices), 0))
-        return self.samples.factors[np.ix_(indices, columns)]
+        return np.asarray(self.samples.factors[np.ix_(indices, columns)])
 
     def with_classes(self, column: int) -> tuple[Latents, Array]:
         """Return latents and values of a factor for the target samples where it is known; of values with a sample a fold."""

@@ -102,7 +102,7 @@ METRIC = Metric(
     description="Explicitness: whether a linear classifier separates every value of a factor (on request).",
     scores={
         "explicitness": ScoreInfo(
-            "Does a linear classifier separate every value of a factor? Area under the ROC curve: 1 is perfectly, 0.5 is chance.",
+            "Does a linear classifier separate every value of a factor? Area under the ROC curve, 0.5 is chance.",
             HIGHER,
         )
     },

@@ -66,8 +66,8 @@ def factor_vae_score(
     degrees are at chance (1/2). Order and scale of latents do not matter.
 
     Samples are drawn among those given: the value they share is that of a random one. Integer factors are classes; floats are
-    continuous, and discretised into 20 bins where they have more values, unless `continuous` says otherwise; a factor that never
-    varies is left out.
+    continuous, and discretised into 20 bins where they have more values, unless `continuous` says otherwise; a factor that
+    never varies is left out.
 
     Parameters
     ----------
@@ -129,11 +129,18 @@ def count_votes(factors: Array, latents: Array, shape: tuple[int, int]) -> Array
 
 
 def _score(
-    varies: Array, batches: Batches, total_variance: Array, batch_size: int, train: int, test: int, dead: float, seed: int
+    varies: Array,
+    batches: Batches,
+    total_variance: Array,
+    batch_size: int,
+    train: int,
+    test: int,
+    dead: float,
+    seed: int,
 ) -> FactorVAEScore:
     if batch_size < 2 or train < 1 or test < SUBSETS:
         raise ValueError(
-            f"batch_size must be at least 2, train at least 1 and test at least {SUBSETS}; got {batch_size}, {train} and {test}."
+            f"batch_size must be at least 2, train at least 1, test at least {SUBSETS}; got {batch_size}, {train} and {test}."
         )
     active = (total_variance > 0) & (total_variance >= dead**2 * total_variance.max())
     shape = (len(varies), len(total_variance))

@@ -30,11 +30,11 @@ class MIG(NamedTuple):
 def mig_score(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, bins: int = BINS) -> MIG:
     """Return the mutual information gap of codes (n, d) for factors (n, k) (Chen et al. 2018).
 
-    mean_j (I(z_a; y_j) - I(z_b; y_j)) / H(y_j), z_a and z_b being the two latents with most information on factor j. Latents are
-    discretised into 20 bins of equal width. In [0, 1], higher is better: 1 means that one latent determines the factor and all
-    others are independent of it; 0 that the best two are equally informative (constant and duplicated codes, and those rotated
-    so far that two latents share each factor evenly, as by 45 degrees; a slight rotation leaves a gap). Order and scale of
-    latents do not matter. Noise latents have a little information by chance, the more the fewer the samples.
+    mean_j (I(z_a; y_j) - I(z_b; y_j)) / H(y_j), z_a and z_b being the two latents with most information on factor j. Latents
+    are discretised into 20 bins of equal width. In [0, 1], higher is better: 1 means that one latent determines the factor and
+    all others are independent of it; 0 that the best two are equally informative (constant and duplicated codes, and those
+    rotated so far that two latents share each factor evenly, as by 45 degrees; a slight rotation leaves a gap). Order and scale
+    of latents do not matter. Noise latents have a little information by chance, the more the fewer the samples.
 
     Integer factors are classes; floats are continuous, and discretised as well where they have more than 20 values;
     `continuous` (one bool, or one for each factor) says otherwise. A factor that never varies is left out of the mean.

@@ -46,7 +46,7 @@ def per_class_accuracy(
     standardise: bool = False,
     split: Split | None = None,
 ) -> PerClass:
-    """Return for each class of labels (n,) the share of its held-out samples that a linear classifier on codes (n, d) assigns to it.
+    """Return for each class of labels (n,) the accuracy of a linear classifier on codes (n, d), held out.
 
     The classifier of `probe_accuracy`, with its folds, scaling and `split`. Accuracy of
     c = #{i: label_i = c, predicted_i = c} / #{i: label_i = c} over the held-out samples of all folds together; `mean` is their

@@ -120,8 +120,8 @@ def _measure(data: Encoded, extractor: FeatureExtractor | None = None) -> Iterat
 METRIC = Metric(
     name="realism",
     function=_measure,
-    description="Frechet distance and class score of generated images, in the features of a pretrained network, whose name they "
-    "bear (on request).",
+    description="Frechet distance and class score of generated images, in the features of a pretrained network that they are "
+    "named after (on request).",
     scores={
         "fid": ScoreInfo(
             "Are generated images distributed like real ones? Frechet distance in the features of Inception: 0 is equal.", LOWER
@@ -131,7 +131,7 @@ METRIC = Metric(
         ),
         "inception_score_real": ScoreInfo("The Inception score of real images, for comparison.", INFO),
         "frechet_*": ScoreInfo(
-            "Are generated images distributed like real ones? Frechet distance in the features of the named network: 0 is equal.",
+            "Are generated images distributed like real ones? Frechet distance in features of the named network: 0 is equal.",
             LOWER,
         ),
         "class_score_*_real": ScoreInfo("The class score of real images, for comparison.", INFO),

@@ -52,7 +52,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="transfer",
     function=_measure,
-    description="Mean absolute error of samples with the content of another, against the true sample, and of unchanged samples.",
+    description="Mean absolute error of samples with another's content, against the true sample, and of unchanged samples.",
     scores={
         "transfer": ScoreInfo("How far is a sample that got another's content from the true one? Mean absolute error.", LOWER),
         "transfer_unmoved": ScoreInfo("Baseline: the same error for unchanged samples.", INFO),

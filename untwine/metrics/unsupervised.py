@@ -41,13 +41,13 @@ class Unsupervised(NamedTuple):
 def unsupervised_scores(codes: ArrayLike, bins: int = BINS) -> Unsupervised:
     """Return how dependent the latents of codes (n, d) are.
 
-    With C the covariance and D its diagonal: total correlation (1/2) (sum_i log D_ii - log |C|); Wasserstein correlation
-    2 tr C - 2 tr (D^1/2 C D^1/2)^1/2; and the mean mutual information of pairs of latents in 20 bins. All from 0,
-    lower is better: 0 means uncorrelated latents, or independent ones. Rotated codes score above 0 wherever their
-    variances differ, and have mutual information unless they are Gaussian of equal variance; of duplicated codes the total
-    correlation is infinite, and comes out as about 18 for each duplicated latent, and the Wasserstein correlation is 2 - sqrt 2 of the
-    variance. Order of latents does not matter; scale does to the Wasserstein correlation alone. Constant latents are left
-    out; all constant gives 0.
+    With C the covariance and D its diagonal: total correlation (1/2) (sum_i log D_ii - log |C|); Wasserstein correlation 2 tr C
+    - 2 tr (D^1/2 C D^1/2)^1/2; and the mean mutual information of pairs of latents in 20 bins. All from 0, lower is better: 0
+    means uncorrelated latents, or independent ones. Rotated codes score above 0 wherever their variances differ, and have
+    mutual information unless they are Gaussian of equal variance; of duplicated codes the total correlation is infinite, and
+    comes out as about 18 for each duplicated latent, and the Wasserstein correlation is 2 - sqrt 2 of the variance. Order of
+    latents does not matter; scale does to the Wasserstein correlation alone. Constant latents are left out; all constant gives
+    0.
 
     It does not measure whether codes are informative: noise scores 0. Compare models of similar reconstruction error.
 

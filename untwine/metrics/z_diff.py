@@ -55,8 +55,8 @@ def z_diff_score(
     single latents.
 
     Pairs are drawn among the samples: the value they share is that of a random one. Integer factors are classes; floats are
-    continuous, and discretised into 20 bins where they have more values, unless `continuous` says otherwise; a factor that never
-    varies is left out.
+    continuous, and discretised into 20 bins where they have more values, unless `continuous` says otherwise; a factor that
+    never varies is left out.
 
     Parameters
     ----------
