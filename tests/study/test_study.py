@@ -532,9 +532,12 @@ def test_shuffled_labels_say_nothing_of_the_rows(tmp_path):
 
 def test_classifiers_learn_from_the_rows_that_the_file_says(tmp_path, monkeypatch):
     asked = {}
-    monkeypatch.setattr(
-        one_cell, "evaluate", lambda method, samples, metrics, seeds, train: asked.update(test=samples, train=train)
-    )
+
+    def evaluate(method, samples, metrics, seeds, train, skip_inapplicable):
+        assert skip_inapplicable
+        asked.update(test=samples, train=train)
+
+    monkeypatch.setattr(one_cell, "evaluate", evaluate)
     parts = labelled()
     pca = un.PCA(n_latent=2).fit(parts.train)
     one_cell._scored(cell_of(written(tmp_path), learn="first half"), pca, parts, ["factors"])
