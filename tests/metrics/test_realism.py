@@ -10,27 +10,27 @@ from untwine.metrics import class_score, frechet
 GOLDEN = np.load(Path(__file__).parents[1] / "golden" / "frechet_distance.npz", allow_pickle=False)
 
 
-def rows(n=4000, d=3, seed=0):
+def features(n=4000, d=3, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def test_equal_sets_have_distance_0_and_shifted_ones_their_squared_shift():
-    x = rows()
+    x = features()
     assert frechet(x, x) == pytest.approx(0, abs=1e-6)
     assert frechet(x, x + np.array([1.0, 2.0, 0.0])) == pytest.approx(5.0, abs=1e-6)
 
 
-def test_scaled_sets_have_the_distance_of_their_deviations():
-    x = rows()
-    spread = np.linalg.eigvalsh(np.cov(x, rowvar=False)).sum()
+def test_scaled_sets_have_the_distance_of_their_standard_deviations():
+    x = features()
+    total = np.linalg.eigvalsh(np.cov(x, rowvar=False)).sum()
     # Of S and 4 S: tr(S + 4 S - 2 (4 S^2)^(1/2)) = tr S; and the mean moves by itself.
-    assert frechet(x, 2 * x) == pytest.approx(spread + np.square(x.mean(0)).sum(), rel=1e-6)
+    assert frechet(x, 2 * x) == pytest.approx(total + np.square(x.mean(0)).sum(), rel=1e-6)
 
 
 def test_it_is_the_formula_with_scipys_root():
     from scipy.linalg import sqrtm
 
-    a, b = rows(seed=1), rows(seed=2) @ np.array([[1.0, 0.5, 0.0], [0.0, 2.0, 0.3], [0.0, 0.0, 0.7]]) + 1
+    a, b = features(seed=1), features(seed=2) @ np.array([[1.0, 0.5, 0.0], [0.0, 2.0, 0.3], [0.0, 0.0, 0.7]]) + 1
     first, second = np.cov(a, rowvar=False), np.cov(b, rowvar=False)
     expected = np.square(a.mean(0) - b.mean(0)).sum() + np.trace(first + second - 2 * np.real(sqrtm(first @ second)))
     assert frechet(a, b) == pytest.approx(expected, rel=1e-8)
@@ -44,11 +44,11 @@ def test_it_is_the_distance_of_the_usual_packages(kind, close, theirs):
     assert frechet(GOLDEN[f"{kind}_a"], GOLDEN[f"{kind}_b"]) == pytest.approx(expected, rel=close)
 
 
-def test_one_feature_and_fewer_rows_than_features():
-    a, b = rows(500, 1), 3 * rows(500, 1, seed=1) + 1
+def test_one_feature_and_fewer_samples_than_features():
+    a, b = features(500, 1), 3 * features(500, 1, seed=1) + 1
     expected = (a.mean() - b.mean()) ** 2 + (a.std(ddof=1) - b.std(ddof=1)) ** 2
     assert frechet(a, b) == pytest.approx(expected, rel=1e-8)
-    assert np.isfinite(frechet(rows(5, 20), rows(6, 20, seed=1)))
+    assert np.isfinite(frechet(features(5, 20), features(6, 20, seed=1)))
 
 
 def test_the_class_score_is_the_number_of_classes_at_best_and_1_at_worst():
@@ -60,8 +60,8 @@ def test_the_class_score_is_the_number_of_classes_at_best_and_1_at_worst():
     assert class_score(p) == pytest.approx(np.exp((p * np.log(p / mean)).sum(1).mean()))
 
 
-def test_bad_arrays_get_their_sentence():
-    with pytest.raises(ValueError, match="frechet expected two sets of at least 2 rows with as many features"):
-        frechet(rows(5, 3), rows(5, 4))
-    with pytest.raises(ValueError, match="class_score expected probabilities"):
+def test_bad_arrays_are_refused():
+    with pytest.raises(ValueError, match="frechet needs two sets of at least 2 samples with equal features"):
+        frechet(features(5, 3), features(5, 4))
+    with pytest.raises(ValueError, match="probabilities must have shape"):
         class_score(np.ones((4, 3)))

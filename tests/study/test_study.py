@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from metric_versions import set_version
 
 import untwine as un
-from untwine.evaluation.named_metrics import VERSIONS
 from untwine.evaluation.scoring import evaluate
 from untwine.plots.studies import study_figure
 from untwine.runs import files
@@ -189,18 +189,18 @@ def test_a_new_version_of_a_metric_is_another_fingerprint_for_its_cells_alone(tm
         return [cell.fingerprint for cell in cells], [cell.folder(tmp_path) for cell in cells]
 
     before = marks(contrastive), marks(plain)
-    monkeypatch.setitem(VERSIONS, "probe", 2)  # nobody asks for it
+    set_version(monkeypatch, "probe", 2)  # nobody asks for it
     assert (marks(contrastive), marks(plain)) == before
-    monkeypatch.setitem(VERSIONS, "factors", 2)  # scored in the end: the weights stay
+    set_version(monkeypatch, "factors", 2)  # scored in the end: the weights stay
     second = marks(contrastive), marks(plain)
     assert all(set(now[0]).isdisjoint(old[0]) for now, old in zip(second, before, strict=True))
     assert [now[1] for now in second] == [old[1] for old in before]
-    monkeypatch.setitem(VERSIONS, "factors", 1)
-    monkeypatch.setitem(VERSIONS, "w2", 2)  # scored on the way too, where one comes by again only by training
+    set_version(monkeypatch, "factors", 1)
+    set_version(monkeypatch, "w2", 2)  # scored on the way too, where one comes by again only by training
     assert marks(plain) == before[1]
     third = marks(contrastive)
     assert all(set(now).isdisjoint(old) for now, old in zip(third, before[0], strict=True))
-    monkeypatch.setitem(VERSIONS, "w2", 3)
+    set_version(monkeypatch, "w2", 3)
     assert set(marks(contrastive)[0]).isdisjoint(third[0])
 
 
@@ -209,7 +209,7 @@ def test_a_finished_cell_is_scored_again_after_a_new_version_but_not_trained(tmp
     splits = un.load(cell.name, **cell.options)
     first = run_cell(cell, tmp_path / "runs", splits)
     trained = run_folders(tmp_path / "runs")
-    monkeypatch.setitem(VERSIONS, "factors", 2)
+    set_version(monkeypatch, "factors", 2)
     second = run_cell(cell, tmp_path / "runs", splits)
     assert run_folders(tmp_path / "runs") == trained
     assert {row["fingerprint"] for row in second} == {cell.fingerprint}
@@ -533,9 +533,12 @@ def test_shuffled_labels_say_nothing_of_the_rows(tmp_path):
 
 def test_classifiers_learn_from_the_rows_that_the_file_says(tmp_path, monkeypatch):
     asked = {}
-    monkeypatch.setattr(
-        one_cell, "evaluate", lambda method, samples, metrics, seeds, train: asked.update(test=samples, train=train)
-    )
+
+    def evaluate(method, samples, metrics, seeds, train, skip_inapplicable):
+        assert skip_inapplicable
+        asked.update(test=samples, train=train)
+
+    monkeypatch.setattr(one_cell, "evaluate", evaluate)
     parts = labelled()
     pca = un.PCA(n_latent=2).fit(parts.train)
     one_cell._scored(cell_of(written(tmp_path), learn="first half"), pca, parts, ["factors"])

@@ -50,7 +50,7 @@ def load_inputs(
     """
     import numpy as np
 
-    from untwine.metrics.rows import varied_rows
+    from untwine.metrics.scored_samples import class_balanced_order
     from untwine.registry.checks import check_int
 
     check_int("--seed", seed, 0)
@@ -60,7 +60,7 @@ def load_inputs(
     drawn: Iterator[Array] = iter(())
     if None in files:
         samples = test()
-        order = varied_rows(samples.labels, target_indices(samples), np.random.default_rng(seed))
+        order = class_balanced_order(samples.labels, target_indices(samples), np.random.default_rng(seed))
         many = n or min(DEFAULT_SAMPLES, max(1, len(order)))
         # The second input takes other samples than the first, as long as there are enough.
         drawn = (samples.x[order[np.arange(k * many, (k + 1) * many) % len(order)]] for k in range(len(paths)))
@@ -74,9 +74,9 @@ def target_indices(samples: Samples) -> Array:
     """Return the indices of the targets; of all samples where there are no groups."""
     import numpy as np
 
-    from untwine.metrics.rows import target_rows
+    from untwine.metrics.scored_samples import target_mask
 
-    return np.flatnonzero(target_rows(samples.groups, len(samples)))
+    return np.flatnonzero(target_mask(samples.groups, len(samples)))
 
 
 def _read(path: Path, shape: tuple[int, ...]) -> tuple[Array, str]:

@@ -13,7 +13,7 @@ from untwine.latents import Latents
 from untwine.manipulate import cross_product, traverse_codes
 from untwine.metrics import information_matrix, tsne
 from untwine.metrics.encoded import Fitted
-from untwine.metrics.rows import target_rows, varied_rows
+from untwine.metrics.scored_samples import class_balanced_order, target_mask
 from untwine.runs.gallery import (
     ClassSwaps,
     Gallery,
@@ -48,8 +48,8 @@ def gallery(method: Fitted, samples: Samples, seed: int = 0, images: int = 10) -
     images
         How many targets, and how many backgrounds, are reconstructed.
     """
-    rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
-    order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
+    rng, target = np.random.default_rng(seed), target_mask(samples.groups, len(samples))
+    order, others = class_balanced_order(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
     shown: Callable[[Array], Array] = _to_uint8 if samples.is_image else np.asarray
     x = samples.x[order[:images] if len(order) else others[:images]]
     z = method.encode(x)

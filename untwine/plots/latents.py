@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
-from untwine.metrics.truths import DEAD
+from untwine.metrics.ground_truth import DEAD
 from untwine.plots.ink import BLOCKS, FAINT, GREY, INK, RULE, open_frame, plain
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def factor_matrix(
     Parameters
     ----------
     matrix
-        Scores (d, k) from 0 on, such as `metrics.information_matrix(codes, factors)`, `metrics.sap(codes, factors).matrix` or
-        `metrics.dci(codes, factors).importances`.
+        Scores (d, k) from 0 on, such as `metrics.information_matrix(codes, factors)`, `metrics.sap_score(codes, factors).matrix` or
+        `metrics.dci_scores(codes, factors).importances`.
     factor_names, latent_names
         Names of columns and of rows; numbered where not given.
     title
@@ -84,7 +84,7 @@ def latent_spread(
     latent_names
         Numbered where not given.
     dead
-        Latents with less than this share of the largest deviation are dead, as for `metrics.sap`.
+        Latents with less than this share of the largest deviation are dead, as for `metrics.sap_score`.
     title
         What stands above.
     """

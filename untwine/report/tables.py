@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from untwine.evaluation.registry import explain
 from untwine.report.markup import Markup, join, tag
-from untwine.report.meanings import meaning
 from untwine.report.verdict import verdict
 from untwine.runs.reading import Run, split
 from untwine.runs.scores import Score
@@ -25,7 +25,7 @@ def scores_table(run: Run) -> Markup:
     span = len(blocks)
     bodies = []
     for metric in metrics:
-        title = tag("th", tag("b", metric), " ", tag("span", meaning(metric)), colspan=span, scope="rowgroup")
+        title = tag("th", tag("b", metric), " ", tag("span", explain(metric)), colspan=span, scope="rowgroup")
         cells = [cell for one in runs for cell in _cells(one, metric, columns[one.name])]
         bodies.append(tag("tbody", tag("tr", title), tag("tr", *cells)))
     table = tag("table", tag("thead", head, tag("tr", *blocks)), *bodies, class_="scores")

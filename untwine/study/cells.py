@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from untwine.data import Splits
-from untwine.evaluation.named_metrics import VERSIONS
+from untwine.evaluation.registry import METRICS
 from untwine.evaluation.scoring import evaluate
 from untwine.method.contract import Method
 from untwine.methods import find_method
-from untwine.metrics.encoded import Encoded
 from untwine.runs import files
 from untwine.runs.names import CELL
 from untwine.runs.renamed import to_former
@@ -82,7 +81,8 @@ class Cell:
         content = {key: value for key, value in self.to_json().items() if key not in LABELS}
         content["options"] = to_former(content["options"])
         # The first version goes without saying, as in the tables that are older than versions.
-        raised = {name: VERSIONS[name] for name in (*self.metrics, *self.epochs_metrics) if VERSIONS.get(name, 1) > 1}
+        names = [name for name in (*self.metrics, *self.epochs_metrics) if name in METRICS]
+        raised = {name: METRICS[name].version for name in names if METRICS[name].version > 1}
         return seal(content | ({"versions": raised} if raised else {}))[:16]
 
     def folder(self, out: Path) -> Path:
@@ -145,8 +145,7 @@ def _scored(cell: Cell, method: Method, parts: tuple[Samples, Samples], metrics:
         targets = np.arange(len(samples)) if samples.groups is None else np.flatnonzero(samples.groups)
         first = targets[: len(targets) // 2]
         train, samples = samples[first], samples[np.delete(np.arange(len(samples)), first)]
-    data = Encoded(method, samples, method.encode(samples.x), cell.resamples)
-    return evaluate(method, samples, [name for name in metrics if not data.lacks(name)], cell.resamples, train=train)
+    return evaluate(method, samples, metrics, cell.resamples, train=train, skip_inapplicable=True)
 
 
 def _shuffled(cell: Cell, splits: Splits) -> Splits:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from untwine.data import data_sets
-from untwine.evaluation.named_metrics import METRICS
+from untwine.evaluation.registry import METRICS
 from untwine.methods import find_method
 from untwine.study.cells import Cell
 from untwine.study.grammar import CHOICES, SCORING, SIZES, check_among, check_known, check_table, is_a

@@ -76,13 +76,14 @@ def _data(name: str | None) -> list[dict[str, Any]]:
 
 
 def _metrics(name: str | None) -> list[dict[str, Any]]:
-    from untwine.evaluation.named_metrics import BY_DEFAULT, METRICS, VERSIONS
+    from untwine.evaluation.registry import METRICS
 
-    def entry(key: str, function: Any) -> dict[str, Any]:
-        about = {"name": key, "summary": docstrings.summary(function), "on_request": key not in BY_DEFAULT}
-        return about if name is None else about | {"description": docstrings.description(function), "version": VERSIONS[key]}
+    def entry(metric: Any) -> dict[str, Any]:
+        about = {"name": metric.name, "summary": metric.description, "on_request": not metric.default}
+        scores = [f"- {score}: {info.explanation}" for score, info in metric.scores.items()]
+        return about if name is None else about | {"description": scores, "version": metric.version}
 
-    return [entry(key, function) for key, function in _chosen(METRICS, name, "metric").items()]
+    return [entry(metric) for metric in _chosen(METRICS, name, "metric").values()]
 
 
 _LISTS = {"methods": _methods, "data": _data, "metrics": _metrics}

@@ -65,7 +65,7 @@ def command(
 
     from untwine import manipulate, plots
     from untwine.methods.shared.styles import domain_mask
-    from untwine.metrics.rows import varied_rows
+    from untwine.metrics.scored_samples import class_balanced_order
     from untwine.registry.checks import check_int
 
     if (to is None) == (style is None):
@@ -78,7 +78,7 @@ def command(
     else:
         test = test_samples(method, run, data, data_set)
         inside = domain_mask(test, to)
-        order = varied_rows(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
+        order = class_balanced_order(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
         # Samples to translate come from the other domains, where there are any.
         (x,), notes = load_inputs((a,), method.shape_, lambda: test if inside.all() else test[~inside], samples, seed)
         y = test.x[order[:n]]

@@ -1,14 +1,15 @@
-"""Networks that look at images: their layers, where weights are read from, and scores that bear the network's name."""
+"""Feature extractors: their layers, where weights are read from, and scores that are named after them."""
 
 import numpy as np
 import pytest
 import torch
 from known_methods import Halves
-from known_methods import images as made_by_hand
+from known_methods import images as synthetic_images
 from small import images, small
 
 from untwine.evaluation.scoring import evaluate
-from untwine.evaluation.seeing import custom_extractor, feature_extractor, realism
+from untwine.metrics import realism_scores
+from untwine.networks.pretrained.feature_extractor import custom_extractor, feature_extractor
 from untwine.networks.pretrained.inception import Inception
 from untwine.networks.pretrained.squeezenet import SqueezeNet
 from untwine.runs import files
@@ -34,7 +35,7 @@ def test_inception_has_the_published_parameters_and_names():
         assert tuple(names[name].shape) == shape, name
 
 
-def test_inception_sees_a_image_of_299_pixels_on_8_by_8():
+def test_inception_has_8_by_8_features_of_an_image_of_299_pixels():
     torch.manual_seed(0)
     network = Inception().eval()
     sizes = []
@@ -55,43 +56,43 @@ def test_weights_are_read_from_the_users_folder(tmp_path, ending):
         np.savez(path, **{name: value.half().numpy() for name, value in network.state_dict().items()})
     else:
         files.write_tensors(path, network.state_dict())
-    eye = feature_extractor(folder=tmp_path)
-    assert eye.name == "squeezenet"
+    extractor = feature_extractor(folder=tmp_path)
+    assert extractor.name == "squeezenet"
     x = np.random.default_rng(0).integers(0, 255, (3, 3, 128, 128), dtype=np.uint8)
-    seen = eye.look(x)
+    result = extractor.extract(x)
     with torch.no_grad():
         features, classes = network(torch.from_numpy(x / 255).float())
-    np.testing.assert_allclose(seen.features, features, atol=2e-2 if ending == "npz" else 1e-5)
-    np.testing.assert_allclose(seen.classes, classes, atol=1e-4)
+    np.testing.assert_allclose(result.features, features, atol=2e-2 if ending == "npz" else 1e-5)
+    np.testing.assert_allclose(result.probabilities, classes, atol=1e-4)
 
 
 def test_wrong_weights_and_missing_ones_get_their_sentence(tmp_path):
     (tmp_path / "weights").mkdir()
-    with pytest.raises(ValueError, match=r"the weights of squeezenet were expected as .*squeezenet1_1\*.safetensors or .npz"):
+    with pytest.raises(ValueError, match=r"the weights of squeezenet must be in .*squeezenet1_1\*.safetensors or .npz"):
         feature_extractor("squeezenet", tmp_path)
-    with pytest.raises(ValueError, match="the network must be one of inception, squeezenet, random; got 'vgg'"):
+    with pytest.raises(ValueError, match="the feature extractor must be one of inception, squeezenet, random; got 'vgg'"):
         feature_extractor("vgg", tmp_path)
     np.savez(tmp_path / "weights" / "inception_v3.npz", a=np.zeros(3))
-    with pytest.raises(ValueError, match=r"expected Conv2d_1a_3x3.conv.weight of shape \(32, 3, 3, 3\), but has nothing"):
+    with pytest.raises(ValueError, match=r"Conv2d_1a_3x3.conv.weight of shape \(32, 3, 3, 3\)"):
         feature_extractor(folder=tmp_path)
 
 
-def test_without_weights_the_network_is_called_random_and_tells_worse_from_better(tmp_path):
-    eye = feature_extractor(folder=tmp_path)
-    assert eye.name == "random"
-    chance = np.random.default_rng(0)
-    real, again = (chance.random((60, 1, 16, 16)) * np.linspace(0, 1, 16) for _ in range(2))
-    worse = np.clip(real + 0.3 * chance.normal(size=real.shape), 0, 1)
+def test_without_weights_the_network_is_random_and_distinguishes_worse_from_better(tmp_path):
+    extractor = feature_extractor(folder=tmp_path)
+    assert extractor.name == "random"
+    rng = np.random.default_rng(0)
+    real, again = (rng.random((60, 1, 16, 16)) * np.linspace(0, 1, 16) for _ in range(2))
+    worse = np.clip(real + 0.3 * rng.normal(size=real.shape), 0, 1)
     from untwine.metrics import frechet
 
-    look = lambda x: eye.look(x).features  # noqa: E731
-    assert frechet(look(real), look(again)) < 0.5 * frechet(look(real), look(worse))
-    np.testing.assert_array_equal(look(real), feature_extractor("random", tmp_path).look(real).features)
-    with pytest.raises(ValueError, match=r"expected images \(n, C, H, W\) with 1 or 3 channels"):
-        eye.look(np.zeros((3, 4)))
+    features = lambda x: extractor.extract(x).features  # noqa: E731
+    assert frechet(features(real), features(again)) < 0.5 * frechet(features(real), features(worse))
+    np.testing.assert_array_equal(features(real), feature_extractor("random", tmp_path).extract(real).features)
+    with pytest.raises(ValueError, match=r"x must be images \(n, C, H, W\) with 1 or 3 channels"):
+        extractor.extract(np.zeros((3, 4)))
 
 
-def test_scores_bear_the_networks_name_and_groups(tmp_path, monkeypatch):
+def test_scores_are_named_after_the_network_and_the_group(tmp_path, monkeypatch):
     monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
     data = images()
     scores = evaluate(small("double_infogan").fit(data), data, metrics=["realism"])
@@ -101,11 +102,11 @@ def test_scores_bear_the_networks_name_and_groups(tmp_path, monkeypatch):
     one = evaluate(small("vae").fit(data), data, metrics=["realism"])
     assert [score.n for score in one.values()] == [76]
     assert list(one) == ["frechet_random.x"]
-    with pytest.raises(ValueError, match="a method that draws codes, but this one does not"):
-        evaluate(Halves(), made_by_hand(), metrics=["realism"])
+    with pytest.raises(ValueError, match="needs a method that can sample from its prior; got one without a prior"):
+        evaluate(Halves(), synthetic_images(), metrics=["realism"])
 
 
-def test_an_own_network_looks_under_its_own_name(tmp_path, monkeypatch):
+def test_a_custom_network_scores_under_its_own_name(tmp_path, monkeypatch):
     monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
     data, sides = images(), []
     method = small("double_infogan").fit(data)
@@ -115,30 +116,33 @@ def test_an_own_network_looks_under_its_own_name(tmp_path, monkeypatch):
         features = x.mean((2, 3))
         return features, torch.softmax(features, 1)
 
-    scores = realism(method, data, custom_extractor("brightness", brightness, 12))
+    scores = realism_scores(method, data, custom_extractor("brightness", brightness, 12))
     kinds = ("frechet_brightness", "class_score_brightness", "class_score_brightness_real")
     assert list(scores) == [f"{kind}.{side}" for side in ("target", "background") for kind in kinds]
     assert set(sides) == {(3, 12, 12)}
-    from untwine.evaluation.seeing import generated_images
     from untwine.metrics import frechet
     from untwine.metrics.encoded import Encoded
+    from untwine.metrics.realism import generated_images
 
-    (_, real, made), _ = generated_images(Encoded(method, data, method.encode(data.x), 5))
-    real, made = (custom_extractor("again", lambda x: x.mean((2, 3)), 12).look(x).features for x in (real, made))
-    assert scores["frechet_brightness.target"].value == pytest.approx(frechet(real, made))
-    standard = realism(method, data)
+    (_, real, generated), _ = generated_images(Encoded(method, data, method.encode(data.x), 5))
+    extractor = custom_extractor("again", lambda x: x.mean((2, 3)), 12)
+    real, generated = (extractor.extract(x).features for x in (real, generated))
+    assert scores["frechet_brightness.target"].value == pytest.approx(frechet(real, generated))
+    standard = realism_scores(method, data)
     assert [(name, one.value) for name, one in standard.items()] == [
         (name, one.value) for name, one in evaluate(method, data, metrics=["realism"]).items()
     ]
 
 
-def test_an_own_network_is_in_evaluation_mode_and_must_have_a_name_and_rows_of_features():
+def test_a_custom_network_is_in_evaluation_mode_and_must_have_a_name_and_return_features():
     network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Dropout(0.5))
-    look, x = custom_extractor("mine", network, 8).look, np.ones((3, 1, 8, 8))
-    np.testing.assert_array_equal(look(x).features, np.ones((3, 192)))
-    assert look(x).classes is None
+    extract, x = custom_extractor("mine", network, 8).extract, np.ones((3, 1, 8, 8))
+    np.testing.assert_array_equal(extract(x).features, np.ones((3, 192)))
+    assert extract(x).probabilities is None
     for name in ("inception", "two words"):
-        with pytest.raises(ValueError, match=f"custom_extractor must be a name of one word, other than .*; got '{name}'"):
+        with pytest.raises(ValueError, match=f"the name of a custom extractor must be one word other than .*; got '{name}'"):
             custom_extractor(name, network, 8)
-    with pytest.raises(ValueError, match=r"mine expected to return features \(n, d\), but gave \(3, 3, 8, 8\) for 3 rows"):
-        custom_extractor("mine", torch.nn.Identity(), 8).look(x)
+    with pytest.raises(
+        ValueError, match=r"the network 'mine' must return features \(n, d\); got shape \(3, 3, 8, 8\) for 3 images"
+    ):
+        custom_extractor("mine", torch.nn.Identity(), 8).extract(x)

@@ -1,10 +1,10 @@
-"""Which factors lie on a scale: told for all, one by one or by their numbers, and nothing else."""
+"""Which factors are continuous: given for all, one by one, or by their dtype, and nothing else."""
 
 import numpy as np
 import pytest
 
 from untwine import metrics
-from untwine.metrics.truths import truth_columns
+from untwine.metrics.ground_truth import typed_factors
 
 FACTORS = np.column_stack([np.arange(12.0) % 3, np.arange(12.0), np.arange(12.0) ** 2])
 
@@ -19,28 +19,31 @@ FACTORS = np.column_stack([np.arange(12.0) % 3, np.arange(12.0), np.arange(12.0)
         (np.array([True, False, True]), [True, False, True]),
     ],
 )
-def test_a_scale_is_told_for_all_factors_or_one_by_one(continuous, expected):
-    columns, scale = truth_columns(FACTORS, 12, continuous)
+def test_continuous_factors_are_given_for_all_or_one_by_one(continuous, expected):
+    columns, scale = typed_factors(FACTORS, 12, continuous)
     assert scale == expected
     assert columns[:, 2].tolist() == (FACTORS[:, 2] if expected[2] else np.arange(12)).tolist()
-    assert truth_columns(FACTORS.astype(int), 12)[1] == [False, False, False]
+    assert typed_factors(FACTORS.astype(int), 12)[1] == [False, False, False]
 
 
 @pytest.mark.parametrize(
     ("continuous", "kind", "came"),
     [
-        ([True, False], ValueError, r"\(2,\); name every factor once"),
+        ([True, False], ValueError, r"\(2,\); pass one bool for each factor"),
         ([True], ValueError, r"\(1,\)"),
         ([], ValueError, r"\(0,\)"),
         ([[True, False, True]], ValueError, r"\(1, 3\)"),
-        ([True, 0, True], TypeError, "0; say True for what lies on a scale"),
-        (1, TypeError, "1; say True"),
+        ([True, 0, True], TypeError, "0; pass True for continuous factors"),
+        (1, TypeError, "1; pass True"),
         ("yes", TypeError, "'yes'"),
         (["x", "y", "z"], TypeError, "'x'"),
         ([[True], [True, False]], TypeError, r"\[True\]"),
     ],
 )
-@pytest.mark.parametrize("metric", ["sap", "mig", "modularity", "dci", "explicitness", "z_diff", "information_matrix"])
-def test_another_word_on_scales_gets_its_sentence(metric, continuous, kind, came):
+@pytest.mark.parametrize(
+    "metric",
+    ["sap_score", "mig_score", "modularity_score", "dci_scores", "explicitness_score", "z_diff_score", "information_matrix"],
+)
+def test_a_bad_value_of_continuous_is_refused(metric, continuous, kind, came):
     with pytest.raises(kind, match=f"True or False for each of the 3 factors; got .*{came}"):
         getattr(metrics, metric)(FACTORS, FACTORS, continuous=continuous)
