@@ -219,7 +219,7 @@ def traverse(
     -------
     traversal
         `rows` (latents, steps, ...), the latent that changes them most first, with `values`, `latents` and `change` of each;
-        `untwine.plots.traversals(found.rows, found.values)` draws them.
+        `untwine.plots.traversal_grid(found.rows, found.values)` draws them.
     """
     _at_least("steps", steps, 2)
     if most is not None:

@@ -9,7 +9,7 @@ import pytest
 import untwine as un
 from untwine import Samples
 from untwine.linear.contrast import contrast_record
-from untwine.linear.covariances import leading_axes, moments
+from untwine.linear.covariances import leading_axes, mean_and_covariance
 
 SIZES = {"n_target": 400, "n_background": 400}
 
@@ -144,7 +144,7 @@ def test_wide_rows_are_tested_without_their_covariance(images, monkeypatch):
 
     exact = {}
     for few in (100, 1000):
-        monkeypatch.setattr(contrast, "WIDE", few)
+        monkeypatch.setattr(contrast, "MAX_EXACT_FEATURES", few)
         found = [un.contrast_test(wide(seed, n, images=images)) for seed, n in ((0, 0), (1, 2), (2, 4))]
         assert [one.n_salient for one in found] == [0, 2, 4]
         exact[few] = found
@@ -157,10 +157,10 @@ def test_of_very_many_numbers_an_even_share_is_looked_at(monkeypatch):
     from untwine.linear import contrast
 
     data = wide(1, 2)
-    monkeypatch.setattr(contrast, "WIDE", 100)
-    assert contrast._looked_at(data)[0].shape == (300, 300)
-    monkeypatch.setattr(contrast, "MOST_NUMBERS", data.x.size // 3)
-    target, background = contrast._looked_at(data)
+    monkeypatch.setattr(contrast, "MAX_EXACT_FEATURES", 100)
+    assert contrast._subsample(data)[0].shape == (300, 300)
+    monkeypatch.setattr(contrast, "MAX_ELEMENTS", data.x.size // 3)
+    target, background = contrast._subsample(data)
     assert len(target) == len(background) == 100
     np.testing.assert_array_equal(target[[0, -1]], data.target.x[[0, -1]])
     assert un.contrast_test(data).n_salient == 2
@@ -189,7 +189,7 @@ def test_data_with_nothing_in_it():
 
 def test_moments_are_those_of_numpy_for_bytes_and_floats():
     x = np.random.default_rng(0).integers(0, 255, size=(2100, 1, 8, 8), dtype=np.uint8)  # more rows than are taken at once
-    mean, covariance = moments(x)
+    mean, covariance = mean_and_covariance(x)
     flat = x.reshape(2100, -1) / 255
     np.testing.assert_allclose(mean, flat.mean(0), atol=1e-12)
     np.testing.assert_allclose(covariance, np.cov(flat.T), atol=1e-12)

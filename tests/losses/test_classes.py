@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from untwine.losses.classes import class_means, product
+from untwine.losses.classes import class_means, product_of_gaussians
 
 
 def test_rows_of_one_class_have_the_mean_of_their_codes():
@@ -18,7 +18,7 @@ def test_the_product_of_gaussians_is_that_of_their_densities():
     """By closed form: the product of N(1, 1/2) and N(4, 1/4) has precision 6 and mean (2 + 16) / 6."""
     mu = torch.tensor([[[1.0]], [[4.0]]], dtype=torch.float64)
     logvar = torch.tensor([[[0.5]], [[0.25]]], dtype=torch.float64).log()
-    mean, spread = product(mu, logvar)
+    mean, spread = product_of_gaussians(mu, logvar)
     torch.testing.assert_close(mean, torch.tensor([[3.0]], dtype=torch.float64))
     torch.testing.assert_close(spread.exp(), torch.tensor([[1 / 6]], dtype=torch.float64))
     x = np.linspace(-4, 9, 20001)
@@ -30,6 +30,6 @@ def test_the_product_of_gaussians_is_that_of_their_densities():
 def test_every_factor_of_the_product_gets_a_gradient():
     torch.manual_seed(0)
     mu, logvar = (torch.randn(3, 2, 2, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    assert torch.autograd.gradcheck(product, (mu, logvar))
-    for grad in torch.autograd.grad(sum(one.square().sum() for one in product(mu, logvar)), (mu, logvar)):
+    assert torch.autograd.gradcheck(product_of_gaussians, (mu, logvar))
+    for grad in torch.autograd.grad(sum(one.square().sum() for one in product_of_gaussians(mu, logvar)), (mu, logvar)):
         assert (grad != 0).all()

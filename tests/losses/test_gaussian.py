@@ -35,7 +35,7 @@ def test_kl_is_zero_at_the_prior_alone():
 
 def test_kl_and_energy_are_summed_over_dimensions_and_mean_over_rows():
     mu, logvar = codes()
-    for term in (gaussian.kl, gaussian.energy):
+    for term in (gaussian.kl, gaussian.second_moment):
         once = term(mu, logvar)
         torch.testing.assert_close(term(mu.repeat(3, 1), logvar.repeat(3, 1)), once)
         torch.testing.assert_close(term(mu.repeat(1, 3), logvar.repeat(1, 3)), 3 * once)
@@ -44,10 +44,10 @@ def test_kl_and_energy_are_summed_over_dimensions_and_mean_over_rows():
 def test_energy_is_the_mean_squared_norm_of_samples():
     mu, logvar = codes()
     sigma = (0.5 * logvar).exp()
-    torch.testing.assert_close(gaussian.energy(mu, logvar), (mu.square().sum() + sigma.square().sum()) / len(mu))
+    torch.testing.assert_close(gaussian.second_moment(mu, logvar), (mu.square().sum() + sigma.square().sum()) / len(mu))
     noise = torch.randn(4000, *mu.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     drawn = gaussian.sample(mu, logvar, noise).square().sum(2).mean()
-    torch.testing.assert_close(gaussian.energy(mu, logvar), drawn, rtol=0.02, atol=0)
+    torch.testing.assert_close(gaussian.second_moment(mu, logvar), drawn, rtol=0.02, atol=0)
 
 
 def test_sample_is_affine_in_the_noise():
@@ -60,11 +60,11 @@ def test_sample_is_affine_in_the_noise():
 
 def test_bounded_is_the_identity_near_zero_and_never_leaves_its_bounds():
     near = torch.tensor([-0.01, 0.0, 0.01], dtype=torch.float64)
-    torch.testing.assert_close(gaussian.bounded(near), near, rtol=1e-6, atol=0)
-    far = gaussian.bounded(torch.tensor([-1e30, -40.0, 40.0, 1e30]))
-    assert far.abs().max() <= gaussian.BOUND
+    torch.testing.assert_close(gaussian.clamp_logvar(near), near, rtol=1e-6, atol=0)
+    far = gaussian.clamp_logvar(torch.tensor([-1e30, -40.0, 40.0, 1e30]))
+    assert far.abs().max() <= gaussian.LOGVAR_BOUND
     assert torch.isfinite(far.exp()).all()
-    line = gaussian.bounded(torch.linspace(-30, 30, 100, dtype=torch.float64))
+    line = gaussian.clamp_logvar(torch.linspace(-30, 30, 100, dtype=torch.float64))
     assert (line.diff() > 0).all()
     torch.testing.assert_close(line, -line.flip(0))
 
@@ -73,6 +73,6 @@ def test_gradients():
     mu, logvar = codes(grad=True)
     noise = torch.randn(mu.shape, dtype=torch.float64)
     assert gradcheck(gaussian.kl, (mu, logvar))
-    assert gradcheck(gaussian.energy, (mu, logvar))
+    assert gradcheck(gaussian.second_moment, (mu, logvar))
     assert gradcheck(lambda m, v: gaussian.sample(m, v, noise), (mu, logvar))
-    assert gradcheck(lambda v: gaussian.bounded(8 * v), (logvar,))
+    assert gradcheck(lambda v: gaussian.clamp_logvar(8 * v), (logvar,))

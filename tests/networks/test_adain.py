@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from untwine.networks.adain import AdaIN, AdaINEncoder, AdaINGenerator
-from untwine.networks.class_content import encoder, generator, refuse_unknown
+from untwine.networks.class_content import build_encoder, build_generator, check_module_names
 
 
 class Asks:
@@ -48,7 +48,7 @@ def test_at_64_pixels_and_width_64_the_layers_are_the_papers():
 @pytest.mark.parametrize("shape", [(1, 16, 16), (3, 9, 12), (3, 28, 28), (1, 64, 64), (3, 128, 128), (2, 17, 33)])
 def test_every_size_goes_in_and_comes_out_and_both_codes_matter(shape):
     asks = Asks("adain", width=2)
-    made, inverse = generator(asks, shape, {}), encoder("class", 5, asks, shape, {})
+    made, inverse = build_generator(asks, shape, {}), build_encoder("class", 5, asks, shape, {})
     e, c = torch.randn(2, 5), torch.randn(2, 4)
     x = made(e, c)
     assert x.shape == (2, *shape)
@@ -60,7 +60,7 @@ def test_every_size_goes_in_and_comes_out_and_both_codes_matter(shape):
 
 @pytest.mark.parametrize("networks", ["mlp", "conv", "conv64"])
 def test_other_networks_draw_from_both_codes_too(networks):
-    made = generator(Asks(networks, 4), (1, 16, 16), {})
+    made = build_generator(Asks(networks, 4), (1, 16, 16), {})
     e, c = torch.randn(2, 5), torch.randn(2, 4)
     x = made(e, c)
     assert not torch.allclose(made(e.flip(0), c), x)
@@ -68,12 +68,12 @@ def test_other_networks_draw_from_both_codes_too(networks):
 
 
 def test_vectors_have_a_network_without_pixels():
-    made = generator(Asks(), (6,), {})
+    made = build_generator(Asks(), (6,), {})
     assert made(10 * torch.randn(64, 5), 10 * torch.randn(64, 4)).max() > 1  # no sigmoid
     with pytest.raises(ValueError, match="networks='adain' must be images"):
-        generator(Asks("adain"), (6,), {})
+        build_generator(Asks("adain"), (6,), {})
     with pytest.raises(ValueError, match="expected images"):
-        encoder("class", 5, Asks("conv"), (6,), {})
+        build_encoder("class", 5, Asks("conv"), (6,), {})
 
 
 def test_own_modules_are_tried_and_refused_in_a_sentence():
@@ -81,12 +81,12 @@ def test_own_modules_are_tried_and_refused_in_a_sentence():
         def forward(self, e, c):
             return (e.sum(1) + c.sum(1))[:, None].expand(-1, 6)
 
-    assert generator(Asks(), (6,), {"generator": Mine()})(torch.ones(1, 5), torch.ones(1, 4)).tolist() == [[9.0] * 6]
+    assert build_generator(Asks(), (6,), {"generator": Mine()})(torch.ones(1, 5), torch.ones(1, 4)).tolist() == [[9.0] * 6]
     with pytest.raises(
         ValueError, match=r"the generator expected to map \(2, 5\) and \(2, 4\) to \(2, 7\), but gives \(2, 6\)"
     ):
-        generator(Asks(), (7,), {"generator": Mine()})
+        build_generator(Asks(), (7,), {"generator": Mine()})
     with pytest.raises(ValueError, match=r"the class_encoder expected to map \(2, 6\) to \(2, 5\), but gives \(2, 3\)"):
-        encoder("class", 5, Asks(), (6,), {"class_encoder": nn.Linear(6, 3)})
+        build_encoder("class", 5, Asks(), (6,), {"class_encoder": nn.Linear(6, 3)})
     with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder; got encoder"):
-        refuse_unknown({"encoder": nn.Linear(1, 1)})
+        check_module_names({"encoder": nn.Linear(1, 1)})

@@ -8,7 +8,7 @@ from torch import nn
 from torch.distributions import Laplace, Normal
 from torch.nn import functional
 
-from untwine.losses.gaussian import BOUND
+from untwine.losses.gaussian import LOGVAR_BOUND
 from untwine.networks.autoencoder import Autoencoder
 
 
@@ -68,7 +68,7 @@ def test_a_learned_variance_is_bounded(extreme):
     net, x, codes = made(), rows((5,)), drawn()
     with torch.no_grad():
         learned(net).fill_(extreme)
-    assert variance(net, x, codes).log().abs().max() <= BOUND + 1e-6
+    assert variance(net, x, codes).log().abs().max() <= LOGVAR_BOUND + 1e-6
     assert torch.isfinite(net.reconstruction(x, *codes))
 
 
@@ -101,8 +101,8 @@ def test_codes_are_the_encoders_output_block_by_block_with_bounded_log_variances
     assert torch.equal(torch.cat([code.mu for code in codes.values()], 1), output[:, :5])
     logvar = torch.cat([code.logvar for code in codes.values()], 1)
     assert output[:, 5:].abs().max() > 100
-    assert logvar.abs().max() <= BOUND
-    torch.testing.assert_close(logvar, BOUND * torch.tanh(output[:, 5:] / BOUND))
+    assert logvar.abs().max() <= LOGVAR_BOUND
+    torch.testing.assert_close(logvar, LOGVAR_BOUND * torch.tanh(output[:, 5:] / LOGVAR_BOUND))
 
 
 def test_own_modules_take_their_place():

@@ -8,13 +8,13 @@ from torch import nn
 
 from untwine.networks import NETWORKS
 from untwine.networks.attention import AttentionDecoder, SelfAttention
-from untwine.networks.critic import Critic, Generator, chosen
+from untwine.networks.critic import Critic, Generator, select_gan_networks
 from untwine.networks.dcgan import DCGANDecoder, Trunk
 from untwine.networks.norm import BatchNorm
 
 
-def critic(name, shape, width=4, deviation=0.2):
-    return Critic(NETWORKS[name], shape, width, logits=("real",), codes={"z": 3, "s": 2}, deviation=deviation)
+def critic(name, shape, width=4, noise_std=0.2):
+    return Critic(NETWORKS[name], shape, width, logits=("real",), codes={"z": 3, "s": 2}, noise_std=noise_std)
 
 
 def layers(net):
@@ -111,17 +111,17 @@ def test_noise_comes_before_every_layer_and_every_head():
     assert all(torch.equal(drawn[name], quiet[name]) for name in quiet)
     loud = net(x, lambda *shape: torch.ones(2, *shape))
     assert all(not torch.equal(loud[name], quiet[name]) for name in quiet)
-    still = critic("dcgan", (3, 32, 32), deviation=0.0)
+    still = critic("dcgan", (3, 32, 32), noise_std=0.0)
     still(x, lambda *shape: pytest.fail("drawn in vain"))
 
 
 def test_noise_has_the_asked_deviation():
-    net = critic("mlp", (5,), deviation=0.3)
+    net = critic("mlp", (5,), noise_std=0.3)
     net.trunk.encoder = nn.Identity()
     net.heads = nn.ModuleDict()
     seen = net.trunk(torch.full((2, 5), 10.0), lambda *shape: torch.ones(2, *shape))
     torch.testing.assert_close(seen, torch.full((2, 5), 10.3))
-    head = critic("dcgan", (3, 8, 8), deviation=0.3).heads["z"]
+    head = critic("dcgan", (3, 8, 8), noise_std=0.3).heads["z"]
     head.layers[0] = nn.Identity()
     torch.testing.assert_close(head(seen, lambda *shape: torch.ones(2, *shape)), torch.full((2, 5), 10.6))
 
@@ -171,6 +171,6 @@ def test_weights_begin_as_in_dcgan():
 
 
 def test_auto_is_dcgan_for_images_and_fully_connected_for_vectors():
-    assert chosen("auto", (3, 8, 8)) is NETWORKS["dcgan"]
-    assert chosen("auto", (5,)) is NETWORKS["mlp"]
-    assert chosen("conv", (3, 8, 8)) is NETWORKS["conv"]
+    assert select_gan_networks("auto", (3, 8, 8)) is NETWORKS["dcgan"]
+    assert select_gan_networks("auto", (5,)) is NETWORKS["mlp"]
+    assert select_gan_networks("conv", (3, 8, 8)) is NETWORKS["conv"]

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from untwine.networks.conv import ConvEncoder
-from untwine.networks.norm import BatchNorm, statistics_kept
+from untwine.networks.norm import BatchNorm, freeze_running_stats
 
 
 def pair(channels=4):
@@ -69,7 +69,7 @@ def test_vectors_equal_torch():
 @pytest.mark.parametrize("form", [lambda norm, x: norm(x), lambda norm, x: norm._over_processes(x)])
 def test_statistics_kept_normalises_without_following(form):
     ours, theirs = pair()
-    with statistics_kept(ours):
+    with freeze_running_stats(ours):
         kept = form(ours, batch(1))
     assert torch.equal(ours.running_mean, torch.zeros(4, dtype=torch.float64))
     assert torch.equal(ours.running_var, torch.ones(4, dtype=torch.float64))
@@ -84,16 +84,16 @@ def test_statistics_kept_ends_also_where_an_error_does_and_nests():
     assert norms
 
     def pass_and_fail():
-        with statistics_kept(net):
-            assert not any(norm.follows for norm in norms)
-            with statistics_kept(norms[0]):
+        with freeze_running_stats(net):
+            assert not any(norm.track_running_stats for norm in norms)
+            with freeze_running_stats(norms[0]):
                 pass
-            assert not norms[0].follows
+            assert not norms[0].track_running_stats
             raise KeyError
 
     with pytest.raises(KeyError):
         pass_and_fail()
-    assert all(norm.follows for norm in norms)
+    assert all(norm.track_running_stats for norm in norms)
 
 
 def test_saved_and_loaded_norms_evaluate_alike():

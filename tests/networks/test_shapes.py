@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from untwine.networks import choose
+from untwine.networks import select_networks
 from untwine.networks.shapes import ShapesDecoder, ShapesEncoder, channels
 
 SIDES = range(8, 129, 5)
@@ -14,9 +14,9 @@ SIZES = list(zip(SIDES, random.Random(1).sample(SIDES, len(SIDES)), strict=True)
 
 
 def test_at_64_they_have_the_published_layers():
-    pair = choose("conv64", (1, 64, 64))
+    pair = select_networks("conv64", (1, 64, 64))
     assert channels(32, 4) == [32, 32, 64, 64]
-    encoder, decoder = pair.encoder((1, 64, 64), 20, pair.width), pair.decoder(10, (1, 64, 64), pair.width)
+    encoder, decoder = pair.encoder((1, 64, 64), 20, pair.default_width), pair.decoder(10, (1, 64, 64), pair.default_width)
     # Four convolutions of 4 x 4 with their biases and two linear layers; the decoder mirrors them.
     convolutions = 32 * 16 + 32 + 32 * 32 * 16 + 32 + 64 * 32 * 16 + 64 + 64 * 64 * 16 + 64
     assert sum(p.numel() for p in encoder.parameters()) == convolutions + 256 * 1024 + 256 + 20 * 256 + 20

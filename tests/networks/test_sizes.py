@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from untwine.networks import NETWORKS, choose
+from untwine.networks import NETWORKS, select_networks
 from untwine.networks.conv import ConvDecoder, ConvEncoder, channels, halvings
 from untwine.networks.mlp import MLPDecoder, MLPEncoder
 
@@ -85,9 +85,9 @@ def test_mlp_maps_any_shape_and_computes_its_formula(shape):
 
 
 def test_the_table_of_networks_is_closed():
-    assert choose("auto", (5,)) is NETWORKS["mlp"]
-    assert choose("conv", (1, 8, 8)) is NETWORKS["conv"]
+    assert select_networks("auto", (5,)) is NETWORKS["mlp"]
+    assert select_networks("conv", (1, 8, 8)) is NETWORKS["conv"]
     with pytest.raises(ValueError, match=r"expected one of auto, mlp, conv, conv_norm, .*but got 'resnet'"):
-        choose("resnet", (5,))
+        select_networks("resnet", (5,))
     with pytest.raises(ValueError, match=r"networks='conv' must be images \(C, H, W\), but the rows are vectors of 5"):
-        choose("conv", (5,))
+        select_networks("conv", (5,))

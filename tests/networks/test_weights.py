@@ -8,7 +8,7 @@ import untwine as un
 from untwine.cli.app import main
 from untwine.evaluation.scoring import evaluate
 from untwine.networks.pretrained import lpips, weights
-from untwine.networks.pretrained.perceptual import KNOWN, Heads
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, Heads
 from untwine.networks.pretrained.squeezenet import SqueezeNet
 from untwine.runs import files
 from untwine.samples import Samples
@@ -25,7 +25,7 @@ def made(tmp_path_factory):
     (folder / "weights").mkdir()
     own = {name: value.half().numpy() for name, value in SqueezeNet().state_dict().items()}
     np.savez(folder / "weights" / "squeezenet1_1_made.npz", **own)
-    heads = {name: value.abs() for name, value in Heads(KNOWN["squeezenet"].channels).state_dict().items()}
+    heads = {name: value.abs() for name, value in Heads(FEATURE_NETWORKS["squeezenet"].lpips_channels).state_dict().items()}
     files.write_tensors(folder / "weights" / "lpips_v0.1_squeeze.safetensors", heads)
     return folder
 
@@ -69,7 +69,7 @@ def test_weights_that_are_not_there_get_their_sentence(nowhere):
     with pytest.raises(ValueError, match=r"weights of squeezenet were expected as"):
         lpips.lpips(np.zeros((1, 3, 40, 40)), np.zeros((1, 3, 40, 40)))
     with pytest.raises(ValueError, match="the network must be one of vgg16, squeezenet; got 'alexnet'"):
-        weights.perceptual("alexnet")
+        weights.load_perceptual_loss("alexnet")
     assert not list(nowhere.iterdir())
 
 
@@ -92,8 +92,8 @@ def test_every_method_of_class_and_content_takes_the_loss(name):
 def test_the_loss_of_each_row_and_their_mean():
     x, made = torch.rand(3, 1, 16, 16), torch.rand(3, 1, 16, 16)
     for loss in ("l1", "l2", "squeezenet"):
-        torch.testing.assert_close(lpips.each(loss, made, x).mean(), lpips.mean(loss, made, x))
-    torch.testing.assert_close(lpips.each("l2", made, x), (made - x).square().mean((1, 2, 3)))
+        torch.testing.assert_close(reconstruction.sample_losses(loss, made, x).mean(), reconstruction.mean_loss(loss, made, x))
+    torch.testing.assert_close(reconstruction.sample_losses("l2", made, x), (made - x).square().mean((1, 2, 3)))
 
 
 @pytest.mark.usefixtures("there")
@@ -115,9 +115,9 @@ def test_a_public_file_becomes_safetensors(made, nowhere, capsys):
     tensors, _ = files.read_tensors(path)
     assert set(tensors) == set(network) - {"another.head"}
     torch.testing.assert_close(tensors["features.0.weight"], network["features.0.weight"])
-    for known in KNOWN.values():
-        torch.save(Heads(known.channels).state_dict(), nowhere / "heads.pth")
-        assert weights.convert(nowhere / "heads.pth").name == f"{known.heads}.safetensors"
+    for known in FEATURE_NETWORKS.values():
+        torch.save(Heads(known.lpips_channels).state_dict(), nowhere / "heads.pth")
+        assert weights.convert(nowhere / "heads.pth").name == f"{known.heads_prefix}.safetensors"
 
 
 class Harmful:

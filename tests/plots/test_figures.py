@@ -89,12 +89,12 @@ def test_an_interpolation_frames_its_four_corners():
         (lambda: plots.image_rows({"a": np.full((2, 1, 8, 8), np.nan)}), "finite floats"),
         (lambda: plots.image_rows({"a": np.zeros((2, 1, 8, 8))}, titles=["one"]), "each of the 2 columns"),
         (lambda: plots.swap_grid(*[np.zeros((2, 1, 8, 8))] * 2, np.zeros((2, 3, 1, 8, 8))), "a grid of 2 x 2"),
-        (lambda: plots.plane(np.zeros((3, 4))), "shape \\(n, 2\\)"),
-        (lambda: plots.plane(np.zeros((3, 2)), labels=[0, 1]), "labels for each of the 3 points"),
-        (lambda: plots.curves([]), "at least one row"),
-        (lambda: plots.curves([{"stage": "fit"}]), "expected rows with stage"),
+        (lambda: plots.embedding_scatter(np.zeros((3, 4))), "shape \\(n, 2\\)"),
+        (lambda: plots.embedding_scatter(np.zeros((3, 2)), labels=[0, 1]), "labels for each of the 3 points"),
+        (lambda: plots.training_curves([]), "at least one row"),
+        (lambda: plots.training_curves([{"stage": "fit"}]), "expected rows with stage"),
         (lambda: plots.scores_bars({}, "probe"), "at least one finite score"),
-        (lambda: plots.profiles({"a": np.zeros((2, 3)), "b": np.zeros((2, 4))}), "one shape"),
+        (lambda: plots.feature_profiles({"a": np.zeros((2, 3)), "b": np.zeros((2, 4))}), "one shape"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, sentence):
@@ -111,7 +111,7 @@ def test_a_plane_draws_the_background_apart_and_below():
     points, labels = clusters([(0, 0), (20, 0), (0, 20)])
     labels, groups = np.where(labels == 2, -1, labels), np.where(labels == 2, 0, 1)
     figure = draw(
-        plots.plane(points, labels, groups, label_names=["cat", "dog"], group_names=["grass", "pets"], title="salient")
+        plots.embedding_scatter(points, labels, groups, label_names=["cat", "dog"], group_names=["grass", "pets"], title="salient")
     )
     assert legend(figure) == ["cat", "dog", "grass"]
     dots = {each.get_gid(): each for each in figure.axes[0].collections}
@@ -124,19 +124,19 @@ def test_a_plane_draws_the_background_apart_and_below():
 
 def test_names_stand_where_classes_sit_together_only():
     points, labels = clusters([(0, 0), (30, 0), (0, 30)])
-    assert written(plots.plane(points, labels)) == ["0", "1", "2"]
-    assert written(plots.plane(points, RNG.permutation(labels))) == []
+    assert written(plots.embedding_scatter(points, labels)) == ["0", "1", "2"]
+    assert written(plots.embedding_scatter(points, RNG.permutation(labels))) == []
 
 
 def test_a_plane_without_labels_is_coloured_by_group():
     points, groups = clusters([(0, 0), (9, 0), (0, 9)])
-    figure = draw(plots.plane(points, None, groups, group_names=["controls", "a", "b"]))
+    figure = draw(plots.embedding_scatter(points, None, groups, group_names=["controls", "a", "b"]))
     assert legend(figure) == ["a", "b", "controls"]
 
 
 def test_more_classes_than_colours_differ_by_shape():
     points, labels = clusters(RNG.normal(size=(25, 2)) * 50, points=3)
-    figure = draw(plots.plane(points, labels, label_names=[f"_$x{i}$" for i in range(25)]))
+    figure = draw(plots.embedding_scatter(points, labels, label_names=[f"_$x{i}$" for i in range(25)]))
     looks = {(tuple(each.get_facecolor()[0]), each.get_paths()[0].vertices.tobytes()) for each in figure.axes[0].collections}
     assert len(looks) == 25
     assert len(legend(figure)) == 25
@@ -157,7 +157,7 @@ def test_every_term_has_a_panel():
         ("fit", "critic", "info", lambda e: 1 + e),
         ("fit", "critic", "broken", lambda e: "nan" if e == 2 else 1.0),
     )
-    figure = draw(plots.curves(rows))
+    figure = draw(plots.training_curves(rows))
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["generator: adversarial", "generator: info", "critic: info", "critic: broken"]
     np.testing.assert_array_equal(figure.axes[0].lines[0].get_ydata(), np.arange(6) - 3)
@@ -165,7 +165,7 @@ def test_every_term_has_a_panel():
 
 
 def test_the_same_term_in_two_stages_has_two_panels():
-    figure = plots.curves(history(("codes", "p", "loss", float), ("encoders", "p", "loss", float)))
+    figure = plots.training_curves(history(("codes", "p", "loss", float), ("encoders", "p", "loss", float)))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["codes · p: loss", "encoders · p: loss"]
 
 
@@ -196,7 +196,7 @@ def test_bars_show_scores_below_nothing():
 
 def test_profiles_have_a_panel_a_sample_and_a_line_a_row():
     rows = {"original": RNG.normal(size=(4, 7)), "reconstruction": RNG.normal(size=(4, 7))}
-    figure = draw(plots.profiles(rows))
+    figure = draw(plots.feature_profiles(rows))
     assert len(figure.axes) == 4
     np.testing.assert_array_equal(figure.axes[2].lines[1].get_ydata(), rows["reconstruction"][2])
     assert legend(figure) == ["original", "reconstruction"]

@@ -13,7 +13,7 @@ def words(axes):
 def test_traversals_have_a_latent_a_row_with_its_range_and_name_the_dead():
     grid = RNG.random((3, 4, 1, 8, 8))
     values = np.array([np.linspace(-2, 1.5, 4), np.linspace(0, 1, 4), np.zeros(4)])
-    figure = plots.traversals(grid, values, ["z 7", "z 0", "z 1"], [0.3, 0.1, 1e-9], title="walks")
+    figure = plots.traversal_grid(grid, values, ["z 7", "z 0", "z 1"], [0.3, 0.1, 1e-9], title="walks")
     figure.canvas.draw()
     assert words(figure.axes[0]) == ["walks", "z 7", "-2 to 1.5", "z 0", "0 to 1", "z 1", "dead"]
     shown = {(i.get_extent()[3], i.get_extent()[0]): np.asarray(i.get_array()) for i in figure.axes[0].images}
@@ -23,7 +23,7 @@ def test_traversals_have_a_latent_a_row_with_its_range_and_name_the_dead():
 
 
 def test_traversals_without_names_are_numbered():
-    figure = plots.traversals(np.zeros((2, 3, 3, 8, 8), dtype=np.uint8))
+    figure = plots.traversal_grid(np.zeros((2, 3, 3, 8, 8), dtype=np.uint8))
     assert [word for word in words(figure.axes[0]) if word] == ["0", "1"]
 
 
@@ -37,7 +37,7 @@ def test_traversals_without_names_are_numbered():
 )
 def test_traversals_refuse_what_does_not_fit(given, sentence):
     with pytest.raises(ValueError, match=sentence):
-        plots.traversals(np.zeros((2, 3, 1, 8, 8)), **given)
+        plots.traversal_grid(np.zeros((2, 3, 1, 8, 8)), **given)
 
 
 def test_a_factor_matrix_shows_its_numbers_and_frames_the_best_latent_of_each_factor():
@@ -66,7 +66,7 @@ def test_a_factor_matrix_refuses_other_numbers(matrix):
 
 
 def test_dead_latents_are_seen_at_a_glance():
-    figure = plots.latent_spread([0.1, -0.2, 0.0, 0.5], [1.0, 0.9, 0.04, 0.0])
+    figure = plots.latent_statistics([0.1, -0.2, 0.0, 0.5], [1.0, 0.9, 0.04, 0.0])
     axes = figure.axes[0]
     assert words(axes) == ["dead", "dead"]
     assert [round(text.get_position()[0]) for text in axes.texts] == [2, 3]
@@ -77,7 +77,7 @@ def test_dead_latents_are_seen_at_a_glance():
 
 
 def test_latents_that_are_all_dead_can_be_drawn():
-    figure = plots.latent_spread(np.zeros(2), np.zeros(2), title="z")
+    figure = plots.latent_statistics(np.zeros(2), np.zeros(2), title="z")
     figure.canvas.draw()
     assert words(figure.axes[0]) == ["dead", "dead"]
 
@@ -85,7 +85,7 @@ def test_latents_that_are_all_dead_can_be_drawn():
 @pytest.mark.parametrize(("means", "deviations"), [([0.0], [1.0, 1.0]), ([], []), ([0.0], [-1.0]), ([np.nan], [1.0])])
 def test_a_spread_refuses_other_numbers(means, deviations):
     with pytest.raises(ValueError, match="a finite mean and deviation for each latent"):
-        plots.latent_spread(means, deviations)
+        plots.latent_statistics(means, deviations)
 
 
 def test_a_trade_off_has_a_named_point_for_each_value():
@@ -112,7 +112,7 @@ def test_a_trade_off_refuses_what_does_not_fit():
 
 
 def test_the_spread_of_many_latents_stays_readable():
-    figure = plots.latent_spread(np.linspace(-1, 1, 300), np.r_[np.full(299, 0.5), 0.0])
+    figure = plots.latent_statistics(np.linspace(-1, 1, 300), np.r_[np.full(299, 0.5), 0.0])
     figure.canvas.draw()
     axes = figure.axes[0]
     assert figure.get_size_inches()[0] < 16
@@ -122,7 +122,7 @@ def test_the_spread_of_many_latents_stays_readable():
 
 
 def test_dimensions_that_fell_back_on_the_prior_are_grey_and_counted():
-    figure = plots.posterior([0.01, 2.0, 0.05, 0.0], [0.99, 0.1, 1.02, 0.5], title="content")
+    figure = plots.posterior_statistics([0.01, 2.0, 0.05, 0.0], [0.99, 0.1, 1.02, 0.5], title="content")
     above, below = figure.axes
     assert above.get_title("left") == "content: 2 of 4 dimensions at the prior"
     assert [bar.get_height() for bar in above.patches] == [0.01, 2.0, 0.05, 0.0]
@@ -130,10 +130,10 @@ def test_dimensions_that_fell_back_on_the_prior_are_grey_and_counted():
     for axes in (above, below):
         colours = [bar.get_facecolor() for bar in axes.patches]
         assert colours[0] == colours[2] != colours[1] == colours[3]
-    assert plots.posterior(np.zeros(128), np.ones(128)).get_size_inches()[0] <= 14
+    assert plots.posterior_statistics(np.zeros(128), np.ones(128)).get_size_inches()[0] <= 14
 
 
 @pytest.mark.parametrize(("means", "deviations"), [([], []), ([0.0], [1.0, 1.0]), ([np.nan], [1.0]), ([0.0], [-1.0])])
 def test_a_posterior_refuses_what_is_none(means, deviations):
     with pytest.raises(ValueError, match="posterior must be a finite mean and deviation for each latent"):
-        plots.posterior(means, deviations)
+        plots.posterior_statistics(means, deviations)

@@ -58,7 +58,7 @@ def test_strips_refuse_sides_of_another_length():
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_words_of_a_small_swap_grid_stay_inside(k):
     x = np.zeros((k, 1, 8, 8))
-    figure = plots.swap_grid(x, x, np.zeros((k, k, 1, 8, 8)), parts=("content", "class"))
+    figure = plots.swap_grid(x, x, np.zeros((k, k, 1, 8, 8)), blocks=("content", "class"))
     figure.canvas.draw()
     assert [text.get_text() for text in figure.axes[0].texts] == ["class part from", "content part from"]
     for text in figure.axes[0].texts:

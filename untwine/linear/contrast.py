@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from untwine._typing import Array
-from untwine.linear.covariances import RANK, ROWS_AT_ONCE, leading_axes, moments
+from untwine.linear.covariances import RANK_TOLERANCE, CHUNK, leading_axes, mean_and_covariance
 from untwine.samples import Samples
 
-MOST_TESTED = 50  # permutations of more directions would take minutes
-WIDE = 1000  # of more columns the covariance itself takes longer than all else, and soon more memory than there is
-MOST_NUMBERS = 50_000_000  # of rows so wide, as many are looked at as have so many numbers
+MAX_TESTED = 50  # permutations of more directions would take minutes
+MAX_EXACT_FEATURES = 1000  # of more columns the covariance itself takes longer than all else, and soon more memory than there is
+MAX_ELEMENTS = 50_000_000  # of rows so wide, as many are looked at as have so many numbers
 FURTHER = 5  # further directions must be beyond chance by this much more, or 1 in 20 estimates would be too large
 
 
@@ -74,7 +74,7 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
         A p-value above this may be chance.
     """
     _check(samples, permutations, seed, level)
-    target, background = _looked_at(samples)
+    target, background = _subsample(samples)
     Z, n = _whitened(target, background, samples.is_image), len(target)
     N, r = Z.shape
     if not r:
@@ -120,13 +120,13 @@ def _one_after_the_other(values: Array, drawn: Array, level: float) -> tuple[tup
     return tuple(p_values), np.array(reached)
 
 
-def _looked_at(samples: Samples) -> tuple[Array, Array]:
+def _subsample(samples: Samples) -> tuple[Array, Array]:
     """Return target and background, flattened; of very many wide rows an even share of each."""
     target, background = (side.x.reshape(len(side), -1) for side in (samples.target, samples.background))
     numbers = target.size + background.size
-    if target.shape[1] <= WIDE or numbers <= MOST_NUMBERS:
+    if target.shape[1] <= MAX_EXACT_FEATURES or numbers <= MAX_ELEMENTS:
         return target, background
-    fewer = [max(2, int(len(x) * MOST_NUMBERS / numbers)) for x in (target, background)]
+    fewer = [max(2, int(len(x) * MAX_ELEMENTS / numbers)) for x in (target, background)]
     rows = [np.linspace(0, len(x) - 1, count).astype(int) for x, count in zip((target, background), fewer, strict=True)]
     return target[rows[0]], background[rows[1]]
 
@@ -134,11 +134,11 @@ def _looked_at(samples: Samples) -> tuple[Array, Array]:
 def _whitened(target: Array, background: Array, is_image: bool) -> Array:
     """Return rows (N, r), targets first, centred within their group, with the identity as their covariance."""
     unit = 255.0 if target.dtype == np.uint8 else 1.0
-    most = max(1, min(MOST_TESTED, (len(target) + len(background) - 2) // 4))
-    axes = (_axes if target.shape[1] <= WIDE else _quick_axes)(target, background, is_image, most)
+    most = max(1, min(MAX_TESTED, (len(target) + len(background) - 2) // 4))
+    axes = (_axes if target.shape[1] <= MAX_EXACT_FEATURES else _quick_axes)(target, background, is_image, most)
     parts = []
     for x in (target, background):
-        rows = np.concatenate([x[i : i + ROWS_AT_ONCE] / unit @ axes for i in range(0, len(x), ROWS_AT_ONCE)])
+        rows = np.concatenate([x[i : i + CHUNK] / unit @ axes for i in range(0, len(x), CHUNK)])
         # About its own mean a small group varies less than a large one; labels could be told by that.
         parts.append((rows - rows.mean(0)) * np.sqrt(len(x) / (len(x) - 1)))
     U = np.concatenate(parts)
@@ -148,7 +148,7 @@ def _whitened(target: Array, background: Array, is_image: bool) -> Array:
 
 def _axes(target: Array, background: Array, is_image: bool, most: int) -> Array:
     """Return the leading principal axes (d, r) of both groups, for columns of one variance unless they are pixels."""
-    S = moments(target)[1] + moments(background)[1]
+    S = mean_and_covariance(target)[1] + mean_and_covariance(background)[1]
     scale = _scale(S.diagonal(), is_image)
     return leading_axes(S / np.outer(scale, scale), most) / scale[:, None]
 
@@ -168,7 +168,7 @@ def _quick_axes(target: Array, background: Array, is_image: bool, most: int) -> 
     scale = _scale(np.square(rows).sum(axis=0, dtype=np.float64), is_image)
     rows /= scale.astype(np.float32)
     _, sizes, axes = randomized_svd(rows, most, n_iter=2, random_state=0)
-    found = np.square(sizes) > RANK * max(np.square(sizes[0]), 0.0)
+    found = np.square(sizes) > RANK_TOLERANCE * max(np.square(sizes[0]), 0.0)
     return np.asarray(axes[found].T / scale[:, None])
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.networks.conv import halvings
-from untwine.networks.dcgan import started
+from untwine.networks.dcgan import init_dcgan_weights
 from untwine.networks.norm import BatchNorm
 
 TIMES = (16, 8, 4, 4, 1)  # the channels after each up-sampling over the width
@@ -56,7 +56,7 @@ class AttentionDecoder(nn.Module):
             before = 2 * width if number == ups - 2 else times * width
             self.steps.append(nn.Sequential(*parts))
         self.last = nn.Conv2d(before, shape[0], 3, padding=1)
-        started(self)
+        init_dcgan_weights(self)
 
     def forward(self, z: Tensor) -> Tensor:
         """Map (n, codes) to (n, C, H, W)."""

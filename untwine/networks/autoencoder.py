@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import adversarial, gaussian, likelihood
-from untwine.networks import choose
+from untwine.networks import select_networks
 
 
 class Asks(Protocol):
@@ -26,8 +26,8 @@ class Asks(Protocol):
 
 
 # The learned log-variance starts low, so that codes pay at once: from a variance of 1 a dear code never wakes up. It moves
-# HASTE times as fast as other parameters, whose steps are too small for it.
-START, HASTE = -3.0, 10.0
+# LOGVAR_SCALE times as fast as other parameters, whose steps are too small for it.
+START, LOGVAR_SCALE = -3.0, 10.0
 LIKELIHOODS = ("auto", "gaussian_learned", "gaussian", "bernoulli", "laplace")
 
 
@@ -66,13 +66,13 @@ class Autoencoder(nn.Module):
             raise ValueError(
                 "likelihood='bernoulli' must be images in [0, 1], but the rows are vectors; use 'gaussian_learned'."
             )
-        codes, pair = sum(self.blocks.values()), choose(asks.networks, shape)
-        width = asks.width or pair.width
+        codes, pair = sum(self.blocks.values()), select_networks(asks.networks, shape)
+        width = asks.width or pair.default_width
         self.encoder = own.get("encoder") or pair.encoder(shape, 2 * codes, width)
         self.decoder = own.get("decoder") or pair.decoder(codes, shape, width)
         self._try_own(own)
         if self.kind == "gaussian_learned":
-            self.noise = nn.Parameter(torch.full((shape[0], *(1 for _ in shape[1:])), START / HASTE))
+            self.noise = nn.Parameter(torch.full((shape[0], *(1 for _ in shape[1:])), START / LOGVAR_SCALE))
 
     def _try_own(self, own: Mapping[str, nn.Module]) -> None:
         if unknown := set(own) - {"encoder", "decoder"}:
@@ -91,7 +91,7 @@ class Autoencoder(nn.Module):
     def encode(self, x: Tensor) -> dict[str, Code]:
         """Infer each block from (n, *shape)."""
         mu, logvar = self.encoder(x).to(x.dtype).chunk(2, 1)
-        logvar, widths = gaussian.bounded(logvar), list(self.blocks.values())
+        logvar, widths = gaussian.clamp_logvar(logvar), list(self.blocks.values())
         if len(widths) == 1:  # to split into one part would cost a copy on the way back
             return {name: Code(mu, logvar) for name in self.blocks}
         pairs = zip(torch.split(mu, widths, 1), torch.split(logvar, widths, 1), strict=True)
@@ -114,7 +114,7 @@ class Autoencoder(nn.Module):
             return mean
         epsilon = noise(*self.shape)
         if self.kind == "gaussian_learned":
-            return gaussian.sample(mean, gaussian.bounded(HASTE * self.noise), epsilon)
+            return gaussian.sample(mean, gaussian.clamp_logvar(LOGVAR_SCALE * self.noise), epsilon)
         return mean + self.scale * (adversarial.laplace(epsilon) if self.kind == "laplace" else epsilon)
 
     def reconstruction(self, x: Tensor, *codes: Tensor) -> Tensor:
@@ -123,5 +123,5 @@ class Autoencoder(nn.Module):
             return likelihood.bernoulli(x, self.output(*codes))
         mean = self.mean(*codes)
         if self.kind == "gaussian_learned":
-            return likelihood.gaussian_learned(x, mean, gaussian.bounded(HASTE * self.noise))
+            return likelihood.gaussian_learned(x, mean, gaussian.clamp_logvar(LOGVAR_SCALE * self.noise))
         return (likelihood.gaussian if self.kind == "gaussian" else likelihood.laplace)(x, mean, self.scale)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.networks import choose
+from untwine.networks import select_networks
 from untwine.networks.adain import AdaINEncoder, AdaINGenerator, Modulation
 from untwine.networks.mlp import layers
 
@@ -74,7 +74,7 @@ class Asks(Protocol):
     n_content: int
 
 
-def generator(asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Generator:
+def build_generator(asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Generator:
     """Return the generator that a method asks for, or the user's own: from both codes to (n, *shape), logits for images."""
     name, inner = _named(asks.networks, shape), own.get("generator")
     if inner is not None:
@@ -83,14 +83,14 @@ def generator(asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) 
     elif name == "adain":
         inner = AdaINGenerator(shape, asks.n_class, asks.n_content, asks.width or ADAIN_WIDTH)
     elif name == "mlp":
-        inner = ModulatedMLP(shape, asks.n_class, asks.n_content, asks.width or choose(name, shape).width)
+        inner = ModulatedMLP(shape, asks.n_class, asks.n_content, asks.width or select_networks(name, shape).width)
     else:
-        pair = choose(name, shape)
-        inner = SideBySide(pair.decoder(asks.n_class + asks.n_content, shape, asks.width or pair.width))
+        pair = select_networks(name, shape)
+        inner = SideBySide(pair.decoder(asks.n_class + asks.n_content, shape, asks.width or pair.default_width))
     return Generator(inner, images=len(shape) == 3)
 
 
-def encoder(part: str, out: int, asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.Module:
+def build_encoder(part: str, out: int, asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.Module:
     """Return the encoder of a part ("class" or "content") to `out` numbers, or the user's own, `class_encoder` for instance."""
     name, mine = _named(asks.networks, shape), own.get(f"{part}_encoder")
     if mine is not None:
@@ -98,11 +98,11 @@ def encoder(part: str, out: int, asks: Asks, shape: tuple[int, ...], own: Mappin
         return mine
     if name == "adain":
         return AdaINEncoder(shape, out, asks.width or ADAIN_WIDTH)
-    pair = choose(name, shape)
-    return pair.encoder(shape, out, asks.width or pair.width)
+    pair = select_networks(name, shape)
+    return pair.encoder(shape, out, asks.width or pair.default_width)
 
 
-def refuse_unknown(own: Mapping[str, nn.Module], known: Sequence[str] = OWN) -> None:
+def check_module_names(own: Mapping[str, nn.Module], known: Sequence[str] = OWN) -> None:
     """Refuse modules that no network of the method is called after."""
     if unknown := set(own) - set(known):
         raise ValueError(f"networks expected modules named {', '.join(known)}; got {', '.join(sorted(unknown))}.")

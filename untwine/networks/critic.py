@@ -9,22 +9,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.networks import Pair, choose
+from untwine.networks import NetworkPair, select_networks
 from untwine.networks.dcgan import Head
-from untwine.networks.noise import Draw, noisy
+from untwine.networks.noise import Draw, add_noise
 
 FEATURES = 128
 
 
-def chosen(name: str, shape: tuple[int, ...]) -> Pair:
+def select_gan_networks(name: str, shape: tuple[int, ...]) -> NetworkPair:
     """Return the networks of that name; `auto` is `dcgan` for images and `mlp` for vectors."""
-    return choose("dcgan" if name == "auto" and len(shape) == 3 else name, shape)
+    return select_networks("dcgan" if name == "auto" and len(shape) == 3 else name, shape)
 
 
 class Generator(nn.Module):
     """A decoder whose images are in [-1, 1]; vectors are as it gives them."""
 
-    def __init__(self, pair: Pair, codes: int, shape: tuple[int, ...], width: int) -> None:
+    def __init__(self, pair: NetworkPair, codes: int, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
         self.decoder, self.images = pair.decoder(codes, shape, width), len(shape) == 3
 
@@ -54,17 +54,17 @@ class Critic(nn.Module):
 
     def __init__(
         self,
-        pair: Pair,
+        pair: NetworkPair,
         shape: tuple[int, ...],
         width: int,
         *,
         logits: Sequence[str] = (),
         codes: Mapping[str, int],
-        deviation: float,
+        noise_std: float,
     ) -> None:
         super().__init__()
-        self.trunk: Any = pair.noisy(shape, width) if pair.noisy else _Plain(pair, shape, width)
-        self.trunk.deviation, self.logits = deviation, tuple(logits)
+        self.trunk: Any = pair.noisy_trunk(shape, width) if pair.noisy_trunk else _Plain(pair, shape, width)
+        self.trunk.noise_std, self.logits = noise_std, tuple(logits)
         heads = {name: self.trunk.head(1, codes=False) for name in logits}
         self.heads = nn.ModuleDict(heads | {name: self.trunk.head(out, codes=True) for name, out in codes.items()})
 
@@ -80,12 +80,12 @@ class _Plain(nn.Module):
 
     deviation = 0.0
 
-    def __init__(self, pair: Pair, shape: tuple[int, ...], width: int) -> None:
+    def __init__(self, pair: NetworkPair, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
-        self.encoder = (pair.trunk or pair.encoder)(shape, FEATURES, width)
+        self.encoder = (pair.discriminator_trunk or pair.encoder)(shape, FEATURES, width)
 
     def forward(self, x: Tensor, draw: Draw | None = None) -> Tensor:
-        return functional.leaky_relu(self.encoder(noisy(x, draw, self.deviation)), 0.2)
+        return functional.leaky_relu(self.encoder(add_noise(x, draw, self.noise_std)), 0.2)
 
     def head(self, out: int, codes: bool) -> nn.Module:
-        return Head([nn.Linear(FEATURES, out)], self.deviation)
+        return Head([nn.Linear(FEATURES, out)], self.noise_std)

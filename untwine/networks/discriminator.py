@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.networks import Pair
+from untwine.networks import NetworkPair
 from untwine.networks.mlp import layers
 
 FEATURES = 128
@@ -30,9 +30,9 @@ class Discriminator(nn.Module):
         The width of each block of codes.
     """
 
-    def __init__(self, pair: Pair, shape: tuple[int, ...], width: int, codes: Sequence[int]) -> None:
+    def __init__(self, pair: NetworkPair, shape: tuple[int, ...], width: int, codes: Sequence[int]) -> None:
         super().__init__()
-        self.trunk = (pair.trunk or pair.encoder)(shape, FEATURES, width)
+        self.trunk = (pair.discriminator_trunk or pair.encoder)(shape, FEATURES, width)
         self.codes = nn.ModuleList(nn.Linear(block, FEATURES) for block in codes)
         self.joint = layers(FEATURES * (1 + len(codes)), FEATURES, 1)
 

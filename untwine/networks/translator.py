@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.networks import choose
+from untwine.networks import select_networks
 from untwine.networks.conv import halvings
 
 RESIDUAL_WIDTH = 16
@@ -27,9 +27,9 @@ def translator(name: str, shape: tuple[int, ...], classes: int, width: int | Non
     """Return a network from rows and shares of classes (n, classes) to rows; `auto` is `residual` for images, else `mlp`."""
     if is_residual(name, shape):
         return Translator(ResidualTranslator(shape, classes, width or RESIDUAL_WIDTH), len(shape) == 3)
-    pair = choose(name, shape)
-    encoder = pair.encoder((shape[0] + classes, *shape[1:]), FEATURES, width or pair.width)
-    decoder = pair.decoder(FEATURES, shape, width or pair.width)
+    pair = select_networks(name, shape)
+    encoder = pair.encoder((shape[0] + classes, *shape[1:]), FEATURES, width or pair.default_width)
+    decoder = pair.decoder(FEATURES, shape, width or pair.default_width)
     return Translator(nn.Sequential(encoder, nn.LeakyReLU(0.2), decoder), len(shape) == 3)
 
 
@@ -37,9 +37,9 @@ def critic(name: str, shape: tuple[int, ...], classes: int, width: int | None) -
     """Return a network from rows to one number for how real they are, (n,), and logits of classes (n, classes)."""
     if is_residual(name, shape):
         return PatchCritic(shape, classes, width or RESIDUAL_WIDTH)
-    pair = choose(name, shape)
+    pair = select_networks(name, shape)
     # Not normalised: a penalty on the gradient of each row must not depend on its company.
-    return PlainCritic((pair.trunk or pair.encoder)(shape, FEATURES, width or pair.width), classes)
+    return PlainCritic((pair.discriminator_trunk or pair.encoder)(shape, FEATURES, width or pair.default_width), classes)
 
 
 def is_residual(name: str, shape: tuple[int, ...]) -> bool:

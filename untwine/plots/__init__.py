@@ -9,7 +9,7 @@ from untwine.plots.images import image_rows, interpolation, strips, swap_grid
 from untwine.plots.latents import factor_matrix, latent_spread
 from untwine.plots.neighbours import neighbours
 from untwine.plots.planes import plane
-from untwine.plots.posterior import posterior
+from untwine.plots.posterior_statistics import posterior
 from untwine.plots.profiles import profiles
 from untwine.plots.spectrum import contrast_spectrum
 from untwine.plots.trade import trade_off

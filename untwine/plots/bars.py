@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from untwine.plots.ink import BLOCKS, FAINT, GREY, INK, open_frame, plain
+from untwine.plots.style import BLOCKS, FAINT, GREY, INK, open_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

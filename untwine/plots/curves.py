@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from untwine._typing import Array
-from untwine.plots.ink import BLOCKS, INK, RULE, open_frame, plain
+from untwine.plots.style import BLOCKS, INK, RULE, open_frame, plain
 from untwine.runs.history import terms
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from untwine._typing import Array
 from untwine.metrics.truths import DEAD
-from untwine.plots.ink import BLOCKS, FAINT, GREY, INK, RULE, open_frame, plain
+from untwine.plots.style import BLOCKS, FAINT, GREY, INK, RULE, open_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.plots.ink import BLOCKS, GREY, INK, RULE, open_frame, plain
+from untwine.plots.style import BLOCKS, GREY, INK, RULE, open_frame, plain
 from untwine.plots.latents import centres_and_spreads
 
 if TYPE_CHECKING:

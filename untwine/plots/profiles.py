@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.plots.ink import CLASSES, FAINT, INK, open_frame, plain
+from untwine.plots.style import CLASSES, FAINT, INK, open_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

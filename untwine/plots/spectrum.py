@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from untwine._typing import Array
-from untwine.plots.ink import BLOCKS, FAINT, GREY, INK, RULE, open_frame
+from untwine.plots.style import BLOCKS, FAINT, GREY, INK, RULE, open_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

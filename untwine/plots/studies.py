@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from untwine._typing import Array
-from untwine.plots.ink import CLASSES, INK, RULE, open_frame, plain
+from untwine.plots.style import CLASSES, INK, RULE, open_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

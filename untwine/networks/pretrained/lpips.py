@@ -12,9 +12,9 @@ from torch.nn import functional
 
 from untwine._typing import Array
 from untwine.networks.pretrained import weights
-from untwine.networks.pretrained.perceptual import KNOWN
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS
 
-LOSSES = ("l1", "l2", *KNOWN)
+LOSSES = ("l1", "l2", *FEATURE_NETWORKS)
 AT_ONCE = 50
 
 
@@ -22,14 +22,14 @@ def check_loss(loss: str, shape: tuple[int, ...]) -> None:
     """Refuse a name that is none of a loss, and features of rows that are no images."""
     if loss not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {loss!r}.")
-    if loss in KNOWN and (len(shape) != 3 or shape[0] not in (1, 3)):
+    if loss in FEATURE_NETWORKS and (len(shape) != 3 or shape[0] not in (1, 3)):
         raise ValueError(f"loss={loss!r} must be images, grey or RGB, but the rows have the shape {shape}; use loss='l1'.")
 
 
 def open_loss(loss: str) -> None:
     """Read the weights of a loss that has some: they are asked for before training, not in its first step."""
-    if loss in KNOWN:
-        weights.perceptual(loss)
+    if loss in FEATURE_NETWORKS:
+        weights.load_perceptual_loss(loss)
 
 
 def mean(loss: str, made: Tensor, x: Tensor) -> Tensor:
@@ -43,8 +43,8 @@ def mean(loss: str, made: Tensor, x: Tensor) -> Tensor:
 
 def each(loss: str, made: Tensor, x: Tensor) -> Tensor:
     """Return the same for every row, (n,)."""
-    if loss in KNOWN:
-        return weights.perceptual(loss).to(x.device, x.dtype)(made, x)  # type: ignore[no-any-return]
+    if loss in FEATURE_NETWORKS:
+        return weights.load_perceptual_loss(loss).to(x.device, x.dtype)(made, x)  # type: ignore[no-any-return]
     apart = made - x
     return (apart.abs() if loss == "l1" else apart.square()).flatten(1).mean(1)
 
@@ -64,7 +64,7 @@ def lpips(a: ArrayLike, b: ArrayLike, network: str = "squeezenet", **files: Any)
     x, y = np.asarray(a), np.asarray(b)
     if x.shape != y.shape or x.ndim != 4 or x.shape[1] not in (1, 3) or not len(x):
         raise ValueError(f"lpips expected equally many images (n, C, H, W) with 1 or 3 channels; got {x.shape} and {y.shape}.")
-    judge = weights.open_lpips(network, **files).float()
+    judge = weights.load_lpips(network, **files).float()
     with torch.no_grad():
         parts = [judge(*(_units(z[i : i + AT_ONCE]) for z in (x, y))).numpy() for i in range(0, len(x), AT_ONCE)]
     return np.concatenate(parts)

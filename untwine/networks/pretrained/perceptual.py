@@ -37,7 +37,7 @@ class Known(NamedTuple):
 
 
 SQUEEZE = (1, 4, 7, 9, 10, 11, 12)
-KNOWN = {
+FEATURE_NETWORKS = {
     # ReLU 1_2, 2_2, 3_2, 4_3 and the last pooling; ReLU 1_2, 2_2, 3_3, 4_3 and 5_3.
     "vgg16": Known(VGG16, "vgg16", "lpips_v0.1_vgg", (3, 8, 13, 22, 30), (3, 8, 15, 22, 29), (64, 128, 256, 512, 512)),
     "squeezenet": Known(
@@ -46,12 +46,12 @@ KNOWN = {
 }
 
 
-def seen(network: Any, x: Tensor, layers: Sequence[int]) -> Iterator[Tensor]:
+def layer_features(network: Any, x: Tensor, layers: Sequence[int]) -> Iterator[Tensor]:
     """Yield the features (n, C, H, W) of images (n, 1 or 3, H, W) in [0, 1] after each of these layers."""
     if (short := min(x.shape[2:])) < LEAST:
         size = [round(side * LEAST / short) for side in x.shape[2:]]
         x = functional.interpolate(x, size, mode="bilinear", align_corners=False)
-    x = (x.expand(-1, 3, -1, -1) - network.mean) / network.spread
+    x = (x.expand(-1, 3, -1, -1) - network.mean) / network.std
     x = x.contiguous(memory_format=torch.channels_last)  # poolings, a quarter of the time, are far quicker so
     for number, layer in enumerate(islice(network.features, max(layers) + 1)):
         x = layer(x)
@@ -59,7 +59,7 @@ def seen(network: Any, x: Tensor, layers: Sequence[int]) -> Iterator[Tensor]:
             yield x
 
 
-class Perceptual(nn.Module):
+class PerceptualLoss(nn.Module):
     """The loss of features; the network is frozen."""
 
     def __init__(self, network: nn.Module, layers: Sequence[int]) -> None:
@@ -70,8 +70,8 @@ class Perceptual(nn.Module):
         """Return (n,) how far made images are from the given ones, both (n, C, H, W) in [0, 1]; no gradient reaches x."""
         apart = _means((made - x).abs())
         with torch.no_grad():
-            truths = list(seen(self.network, x, self.layers))
-        for features, truth in zip(seen(self.network, made, self.layers), truths, strict=True):
+            truths = list(layer_features(self.network, x, self.layers))
+        for features, truth in zip(layer_features(self.network, made, self.layers), truths, strict=True):
             apart = apart + _means((features - truth).abs()).to(apart.dtype)
         return apart
 
@@ -86,7 +86,7 @@ class LPIPS(nn.Module):
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """Return (n,) how unlike the images x and y look, both (n, C, H, W) in [0, 1]; 0 where they are the same."""
-        pairs = zip(seen(self.network, x, self.layers), seen(self.network, y, self.layers), strict=True)
+        pairs = zip(layer_features(self.network, x, self.layers), layer_features(self.network, y, self.layers), strict=True)
         total = x.new_zeros(len(x))
         for number, (a, b) in enumerate(pairs):
             total = total + self.heads(number, (_of_length_1(a) - _of_length_1(b)).square())

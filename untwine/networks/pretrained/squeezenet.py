@@ -38,7 +38,7 @@ class SqueezeNet(nn.Module):
     """The layers of SqueezeNet 1.1; images are RGB in [0, 1]."""
 
     mean: Tensor
-    spread: Tensor
+    std: Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,10 +48,10 @@ class SqueezeNet(nn.Module):
         self.features = nn.Sequential(*parts)
         self.classifier = nn.Sequential(nn.Identity(), nn.Conv2d(512, CLASSES, 1))
         self.register_buffer("mean", torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1), persistent=False)
-        self.register_buffer("spread", torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1), persistent=False)
+        self.register_buffer("std", torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1), persistent=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean features (n, 512) of images and the probabilities (n, 1000) of their classes."""
-        seen = self.features((x - self.mean) / self.spread)
+        seen = self.features((x - self.mean) / self.std)
         logits = torch.relu(self.classifier(seen)).mean((2, 3))
         return seen.mean((2, 3)), torch.softmax(logits, 1)

@@ -13,7 +13,7 @@ class VGG16(nn.Module):
     """The layers of VGG16 before its classifier; images are RGB in [0, 1]."""
 
     mean: Tensor
-    spread: Tensor
+    std: Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,8 +26,8 @@ class VGG16(nn.Module):
             layers.append(nn.MaxPool2d(2, 2))
         self.features = nn.Sequential(*layers)
         self.register_buffer("mean", torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1), persistent=False)
-        self.register_buffer("spread", torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1), persistent=False)
+        self.register_buffer("std", torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map images (n, 3, H, W) to the last features (n, 512, H / 32, W / 32)."""
-        return self.features((x - self.mean) / self.spread)  # type: ignore[no-any-return]
+        return self.features((x - self.mean) / self.std)  # type: ignore[no-any-return]

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from untwine.data.location import data_folder
 from untwine.data.readers.arrays import load_arrays
-from untwine.networks.pretrained.perceptual import KNOWN, LPIPS, Perceptual
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, LPIPS, PerceptualLoss
 from untwine.runs import files
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -30,7 +30,7 @@ def find_weights(start: str, folder: str | Path | None = None) -> Path | None:
     return next((path for path in found if path.suffix in ENDINGS), None)
 
 
-def filled(network: Network, path: Path) -> Network:
+def load_weights(network: Network, path: Path) -> Network:
     """Read weights into a network; those of other heads that nobody asks for are left out."""
     if path.suffix == ".npz":
         tensors = {key: torch.from_numpy(value) for key, value in load_arrays(path).items()}
@@ -46,7 +46,7 @@ def filled(network: Network, path: Path) -> Network:
     return network.eval()
 
 
-def perceptual(name: str, weights: str | Path | None = None) -> Perceptual:
+def load_perceptual_loss(name: str, weights: str | Path | None = None) -> PerceptualLoss:
     """Return the loss of a network's features.
 
     Parameters
@@ -56,11 +56,11 @@ def perceptual(name: str, weights: str | Path | None = None) -> Perceptual:
     weights
         Its file of weights; without it the one in `weights/` of the data folder whose name begins as the network's.
     """
-    known = KNOWN[_checked(name)]
-    return _perceptual(name, Path(weights) if weights is not None else _there(name, known.file))
+    known = FEATURE_NETWORKS[_checked(name)]
+    return _perceptual(name, Path(weights) if weights is not None else _there(name, known.weights_prefix))
 
 
-def open_lpips(name: str = "squeezenet", weights: str | Path | None = None, heads: str | Path | None = None) -> LPIPS:
+def load_lpips(name: str = "squeezenet", weights: str | Path | None = None, heads: str | Path | None = None) -> LPIPS:
     """Return LPIPS with the features of a network.
 
     Parameters
@@ -70,9 +70,9 @@ def open_lpips(name: str = "squeezenet", weights: str | Path | None = None, head
     weights, heads
         The files of the network's and the heads' weights; without them those in `weights/` of the data folder.
     """
-    known = KNOWN[_checked(name)]
-    trunk = Path(weights) if weights is not None else _there(name, known.file)
-    return _lpips(name, trunk, Path(heads) if heads is not None else _there(f"LPIPS for {name}", known.heads))
+    known = FEATURE_NETWORKS[_checked(name)]
+    trunk = Path(weights) if weights is not None else _there(name, known.weights_prefix)
+    return _lpips(name, trunk, Path(heads) if heads is not None else _there(f"LPIPS for {name}", known.heads_prefix))
 
 
 def convert(source: str | Path, out: str | Path | None = None) -> Path:
@@ -98,8 +98,8 @@ def convert(source: str | Path, out: str | Path | None = None) -> Path:
 
 
 def _checked(name: str) -> str:
-    if name not in KNOWN:
-        raise ValueError(f"the network must be one of {', '.join(KNOWN)}; got {name!r}.")
+    if name not in FEATURE_NETWORKS:
+        raise ValueError(f"the network must be one of {', '.join(FEATURE_NETWORKS)}; got {name!r}.")
     return name
 
 
@@ -114,20 +114,20 @@ def _there(name: str, start: str) -> Path:
 
 
 @functools.lru_cache(maxsize=4)  # a loss asks for it in every step
-def _perceptual(name: str, path: Path) -> Perceptual:
-    return Perceptual(filled(_empty(name), path), KNOWN[name].loss)
+def _perceptual(name: str, path: Path) -> PerceptualLoss:
+    return PerceptualLoss(load_weights(_empty(name), path), FEATURE_NETWORKS[name].loss_layers)
 
 
 @functools.lru_cache(maxsize=4)
 def _lpips(name: str, path: Path, heads: Path) -> LPIPS:
-    made = LPIPS(filled(_empty(name), path), KNOWN[name].lpips, KNOWN[name].channels).eval()
-    filled(made.heads, heads)
+    made = LPIPS(load_weights(_empty(name), path), FEATURE_NETWORKS[name].lpips_layers, FEATURE_NETWORKS[name].lpips_channels).eval()
+    load_weights(made.heads, heads)
     return made
 
 
 def _empty(name: str) -> nn.Module:
     with torch.random.fork_rng(devices=[]):  # the caller's chance stays as it was
-        return KNOWN[name].make()
+        return FEATURE_NETWORKS[name].build()
 
 
 def _read_torch(path: Path) -> dict[str, Tensor]:
@@ -147,8 +147,8 @@ def _read_torch(path: Path) -> dict[str, Tensor]:
 def _recognised(path: Path, tensors: Mapping[str, Tensor]) -> tuple[str, dict[str, Tensor]]:
     """Return the name that weights are looked for by, and those that are used."""
     with torch.device("meta"):
-        networks = {known.file: known.make().state_dict() for known in KNOWN.values()}
-        networks |= {known.heads: LPIPS(nn.Module(), (), known.channels).heads.state_dict() for known in KNOWN.values()}
+        networks = {known.weights_prefix: known.build().state_dict() for known in FEATURE_NETWORKS.values()}
+        networks |= {known.heads_prefix: LPIPS(nn.Module(), (), known.lpips_channels).heads.state_dict() for known in FEATURE_NETWORKS.values()}
     for name, own in networks.items():
         if all(key in tensors and tensors[key].shape == value.shape for key, value in own.items()):
             # The heads of another network may begin as these do.

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from untwine.losses import moments
+from untwine.losses import mmd
 
 GOLDEN = {
     key: torch.from_numpy(value)
@@ -21,11 +21,11 @@ GAMMAS = tuple(10.0**power for power in range(-6, 7))
 
 
 def kernel(a, b):
-    return moments.kernel(a, b, GAMMAS)
+    return mmd.kernel(a, b, GAMMAS)
 
 
 def mmd_squared(a, b, gammas=GAMMAS, **options):
-    return moments.mmd_squared(a, b, gammas, **options)
+    return mmd.mmd_squared(a, b, gammas, **options)
 
 
 def points(n, width=3, seed=0):

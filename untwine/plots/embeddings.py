@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
-from untwine.plots.ink import CLASSES, FAINT, GREY, INK, RULE, plain
+from untwine.plots.style import CLASSES, FAINT, GREY, INK, RULE, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine.plots.images import GAP, canvas, place, to_display_range
-from untwine.plots.ink import FAINT, INK, plain
+from untwine.plots.style import FAINT, INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from untwine.losses import covariance
+from untwine.losses import latent_moments
 
 GOLDEN = {
     key: torch.from_numpy(value)
@@ -27,22 +27,22 @@ VARIANCES = tensor((0.2, 0.1, 1), (0.8, 0.4, 3), (0.5, 0.4, 1), (0.5, 0.1, 3))
 
 
 def test_three_codes_by_hand():
-    c = covariance.of_means(MU)
+    c = latent_moments.covariance_of_means(MU)
     torch.testing.assert_close(c, tensor((1, 1, 0), (1, 1, 0), (0, 0, 1)))
-    assert covariance.off_diagonal(c).item() == 2
-    assert covariance.diagonal(c).item() == 0
+    assert latent_moments.off_diagonal_penalty(c).item() == 2
+    assert latent_moments.diagonal_penalty(c).item() == 0
     # The mean variances 0.5, 0.25 and 2 stand on the diagonal alone.
-    c = covariance.of_codes(MU, VARIANCES.log())
+    c = latent_moments.covariance_of_samples(MU, VARIANCES.log())
     torch.testing.assert_close(c, tensor((1.5, 1, 0), (1, 1.25, 0), (0, 0, 3)))
-    assert covariance.off_diagonal(c).item() == pytest.approx(2)
-    assert covariance.diagonal(c).item() == pytest.approx(0.5**2 + 0.25**2 + 2**2)
+    assert latent_moments.off_diagonal_penalty(c).item() == pytest.approx(2)
+    assert latent_moments.diagonal_penalty(c).item() == pytest.approx(0.5**2 + 0.25**2 + 2**2)
 
 
 def test_third_moments_of_one_code_by_hand():
     mu, variances = tensor((0.0,), (0.0,), (0.0,), (4.0,)), tensor((1.0,), (1.0,), (1.0,), (5.0,))
     # Centred: -1, -1, -1, 3, so (27 - 3) / 4 of the means, and thrice (3 * 5 - 3) / 4 of the variances that follow them.
-    assert covariance.third_of_means(mu).item() == pytest.approx(6)
-    assert covariance.third_of_codes(mu, variances.log()).item() == pytest.approx(6 + 3 * 3)
+    assert latent_moments.third_moments_of_means(mu).item() == pytest.approx(6)
+    assert latent_moments.third_moments_of_samples(mu, variances.log()).item() == pytest.approx(6 + 3 * 3)
 
 
 def test_moments_of_codes_are_those_of_a_mixture():
@@ -50,9 +50,9 @@ def test_moments_of_codes_are_those_of_a_mixture():
     generator = torch.Generator().manual_seed(0)
     mu, logvar = (torch.randn(5, 3, dtype=torch.float64, generator=generator) for _ in range(2))
     corners = torch.cat([mu + torch.exp(0.5 * logvar) * tensor(signs) for signs in product((-1, 1), repeat=3)])
-    torch.testing.assert_close(covariance.of_codes(mu, logvar), covariance.of_means(corners))
-    torch.testing.assert_close(covariance.third_of_codes(mu, logvar), covariance.third_of_means(corners))
-    third = covariance.third_of_means(corners)
+    torch.testing.assert_close(latent_moments.covariance_of_samples(mu, logvar), latent_moments.covariance_of_means(corners))
+    torch.testing.assert_close(latent_moments.third_moments_of_samples(mu, logvar), latent_moments.third_moments_of_means(corners))
+    third = latent_moments.third_moments_of_means(corners)
     assert third[0, 1, 2].item() == pytest.approx((corners - corners.mean(0)).prod(1).mean().item())
     for order in ((0, 2, 1), (1, 0, 2), (2, 1, 0)):
         torch.testing.assert_close(third.permute(order), third)
@@ -60,10 +60,10 @@ def test_moments_of_codes_are_those_of_a_mixture():
 
 def test_recorded_values():
     mu, logvar = GOLDEN["mu"], GOLDEN["logvar"]
-    torch.testing.assert_close(covariance.of_means(mu), GOLDEN["cov_z_mean"], rtol=1e-12, atol=1e-12)
-    found = {"i": covariance.of_means(mu), "ii": covariance.of_codes(mu, logvar)}
+    torch.testing.assert_close(latent_moments.covariance_of_means(mu), GOLDEN["cov_z_mean"], rtol=1e-12, atol=1e-12)
+    found = {"i": latent_moments.covariance_of_means(mu), "ii": latent_moments.covariance_of_samples(mu, logvar)}
     for variant, c in found.items():
-        off, on = covariance.off_diagonal(c), covariance.diagonal(c)
+        off, on = latent_moments.off_diagonal_penalty(c), latent_moments.diagonal_penalty(c)
         torch.testing.assert_close(off, GOLDEN[f"dip_{variant}_off_diagonal"], rtol=1e-12, atol=0)
         torch.testing.assert_close(on, GOLDEN[f"dip_{variant}_diagonal"], rtol=1e-12, atol=0)
         for weight, factor in ((10, 10), (5, 2), (1, 0), (0, 1)):
@@ -73,8 +73,8 @@ def test_recorded_values():
 
 def test_recorded_gradient():
     mu, logvar = (GOLDEN[name].clone().requires_grad_() for name in ("mu", "logvar"))
-    c = covariance.of_codes(mu, logvar)
-    grads = torch.autograd.grad(10 * covariance.off_diagonal(c) + 50 * covariance.diagonal(c), (mu, logvar))
+    c = latent_moments.covariance_of_samples(mu, logvar)
+    grads = torch.autograd.grad(10 * latent_moments.off_diagonal_penalty(c) + 50 * latent_moments.diagonal_penalty(c), (mu, logvar))
     for grad, name in zip(grads, ("mu", "logvar"), strict=True):
         torch.testing.assert_close(grad, GOLDEN[f"dip_ii_od10_factor5_grad_{name}"], rtol=1e-10, atol=1e-13)
 
@@ -82,24 +82,24 @@ def test_recorded_gradient():
 def test_independent_standard_codes_cost_nothing():
     # A grid of +-1 in every dimension has mean 0, covariance I and no third moments.
     grid = torch.tensor(list(product((-1.0, 1.0), repeat=4)), dtype=torch.float64)
-    c = covariance.of_means(grid)
-    assert covariance.off_diagonal(c) == covariance.diagonal(c) == covariance.third_of_means(grid).square().sum() == 0
+    c = latent_moments.covariance_of_means(grid)
+    assert latent_moments.off_diagonal_penalty(c) == latent_moments.diagonal_penalty(c) == latent_moments.third_moments_of_means(grid).square().sum() == 0
     shifted = grid + tensor((1.0, -2.0, 3.0, 5.0))
-    torch.testing.assert_close(covariance.of_means(shifted), c)
-    torch.testing.assert_close(covariance.third_of_means(3 * shifted), 27 * covariance.third_of_means(shifted))
+    torch.testing.assert_close(latent_moments.covariance_of_means(shifted), c)
+    torch.testing.assert_close(latent_moments.third_moments_of_means(3 * shifted), 27 * latent_moments.third_moments_of_means(shifted))
 
 
 def test_gradients():
     generator = torch.Generator().manual_seed(1)
     mu, logvar = (torch.randn(4, 3, dtype=torch.float64, generator=generator).requires_grad_() for _ in range(2))
-    assert gradcheck(lambda m, v: covariance.off_diagonal(covariance.of_codes(m, v)), (mu, logvar))
-    assert gradcheck(lambda m, v: covariance.diagonal(covariance.of_codes(m, v)), (mu, logvar))
-    assert gradcheck(lambda m, v: covariance.third_of_codes(m, v).square().sum(), (mu, logvar))
+    assert gradcheck(lambda m, v: latent_moments.off_diagonal_penalty(latent_moments.covariance_of_samples(m, v)), (mu, logvar))
+    assert gradcheck(lambda m, v: latent_moments.diagonal_penalty(latent_moments.covariance_of_samples(m, v)), (mu, logvar))
+    assert gradcheck(lambda m, v: latent_moments.third_moments_of_samples(m, v).square().sum(), (mu, logvar))
 
 
 def test_precision_of_the_networks_is_not_that_of_the_moments():
     mu, logvar = GOLDEN["mu"].float(), GOLDEN["logvar"].float()
     with torch.autocast("cpu", torch.bfloat16):
-        low = covariance.off_diagonal(covariance.of_codes(mu, logvar)), covariance.third_of_codes(mu, logvar)
+        low = latent_moments.off_diagonal_penalty(latent_moments.covariance_of_samples(mu, logvar)), latent_moments.third_moments_of_samples(mu, logvar)
     assert math.isclose(low[0].item(), GOLDEN["dip_ii_off_diagonal"].item(), rel_tol=1e-5)
-    assert torch.equal(low[1], covariance.third_of_codes(mu, logvar))
+    assert torch.equal(low[1], latent_moments.third_moments_of_samples(mu, logvar))
