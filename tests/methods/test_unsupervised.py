@@ -42,7 +42,11 @@ def moments(x, epochs=200, **options):
     method = un.DIPVAE(**options).fit(x, networks={"encoder": tied()})
     mu = torch.from_numpy(method.transform(x)).double()
     c = latent_moments.covariance_of_means(mu)
-    return latent_moments.off_diagonal_penalty(c).item(), c.diagonal().min().item(), latent_moments.third_moments_of_means(mu).square().sum().item()
+    return (
+        latent_moments.off_diagonal_penalty(c).item(),
+        c.diagonal().min().item(),
+        latent_moments.third_moments_of_means(mu).square().sum().item(),
+    )
 
 
 def test_dip_vae_takes_correlated_codes_apart():

@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from untwine.networks.adain import AdaIN, AdaINEncoder, AdaINGenerator
-from untwine.networks.class_content import build_encoder, build_generator, check_module_names
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
 
 
 class Asks:
@@ -89,4 +90,4 @@ def test_own_modules_are_tried_and_refused_in_a_sentence():
     with pytest.raises(ValueError, match=r"the class_encoder expected to map \(2, 6\) to \(2, 5\), but gives \(2, 3\)"):
         build_encoder("class", 5, Asks(), (6,), {"class_encoder": nn.Linear(6, 3)})
     with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder; got encoder"):
-        check_module_names({"encoder": nn.Linear(1, 1)})
+        check_module_names({"encoder": nn.Linear(1, 1)}, MODULE_NAMES)

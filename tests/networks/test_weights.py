@@ -7,7 +7,8 @@ import torch
 import untwine as un
 from untwine.cli.app import main
 from untwine.evaluation.scoring import evaluate
-from untwine.networks.pretrained import lpips, weights
+from untwine.networks.pretrained import reconstruction, weights
+from untwine.networks.pretrained.lpips import lpips
 from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, Heads
 from untwine.networks.pretrained.squeezenet import SqueezeNet
 from untwine.runs import files
@@ -55,19 +56,19 @@ def faces(classes=4, each=6):
 def test_lpips_is_0_for_equal_images_and_grows_with_noise():
     x = np.random.default_rng(0).random((2, 3, 40, 40))
     noise = np.random.default_rng(1).normal(size=x.shape)
-    little, much = (lpips.lpips(x, np.clip(x + s * noise, 0, 1)) for s in (0.02, 0.3))
-    assert (lpips.lpips(x, x) == 0).all()
+    little, much = (lpips(x, np.clip(x + s * noise, 0, 1)) for s in (0.02, 0.3))
+    assert (lpips(x, x) == 0).all()
     assert (little > 0).all()
     assert (little < much).all()
     with pytest.raises(ValueError, match="lpips expected equally many images"):
-        lpips.lpips(x, x[:1])
+        lpips(x, x[:1])
 
 
 def test_weights_that_are_not_there_get_their_sentence(nowhere):
     with pytest.raises(ValueError, match=r"weights of vgg16 were expected as .*vgg16\*.safetensors or .npz, but are not there"):
         un.LORD(**TINY, loss="vgg16").fit(faces())
     with pytest.raises(ValueError, match=r"weights of squeezenet were expected as"):
-        lpips.lpips(np.zeros((1, 3, 40, 40)), np.zeros((1, 3, 40, 40)))
+        lpips(np.zeros((1, 3, 40, 40)), np.zeros((1, 3, 40, 40)))
     with pytest.raises(ValueError, match="the network must be one of vgg16, squeezenet; got 'alexnet'"):
         weights.load_perceptual_loss("alexnet")
     assert not list(nowhere.iterdir())

@@ -111,7 +111,9 @@ def test_a_plane_draws_the_background_apart_and_below():
     points, labels = clusters([(0, 0), (20, 0), (0, 20)])
     labels, groups = np.where(labels == 2, -1, labels), np.where(labels == 2, 0, 1)
     figure = draw(
-        plots.embedding_scatter(points, labels, groups, label_names=["cat", "dog"], group_names=["grass", "pets"], title="salient")
+        plots.embedding_scatter(
+            points, labels, groups, label_names=["cat", "dog"], group_names=["grass", "pets"], title="salient"
+        )
     )
     assert legend(figure) == ["cat", "dog", "grass"]
     dots = {each.get_gid(): each for each in figure.axes[0].collections}

@@ -26,7 +26,7 @@ from untwine.metrics.intervals import halves, over_halves
 from untwine.metrics.realism import class_score, frechet
 from untwine.networks.pretrained.inception import Inception
 from untwine.networks.pretrained.squeezenet import SqueezeNet
-from untwine.networks.pretrained.weights import load_weights, find_weights
+from untwine.networks.pretrained.weights import find_weights, load_weights
 from untwine.samples import Samples
 
 AT_ONCE = 50

@@ -54,9 +54,7 @@ class KLTerms(NamedTuple):
     marginals: Tensor
 
 
-def kl_decomposition(
-    z: Tensor, mu: Tensor, logvar: Tensor, all_mu: Tensor, all_logvar: Tensor, log_weights: Tensor
-) -> KLTerms:
+def kl_decomposition(z: Tensor, mu: Tensor, logvar: Tensor, all_mu: Tensor, all_logvar: Tensor, log_weights: Tensor) -> KLTerms:
     r"""Estimate the three terms of $E[KL(q(z|x) \| p(z))]$ (Chen et al. 2018, Eq. 2) from z (n, d) ~ N(mu, exp(logvar)).
 
     $E \log \tfrac{q(z|x)}{q(z)}$, $E \log \tfrac{q(z)}{\prod_j q(z_j)}$, $\sum_j E \log \tfrac{q(z_j)}{p(z_j)}$, with

@@ -33,7 +33,8 @@ from torch.nn import functional
 from untwine.losses import gaussian
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import build_encoder, build_generator, check_module_names
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
 from untwine.networks.norm import freeze_running_stats
 from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
@@ -71,7 +72,7 @@ class CycleVAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and both encoders, that of content with log-variances."""
-        check_module_names(own)
+        check_module_names(own, MODULE_NAMES)
         reconstruction.check_loss(self.loss, shape)
         widths = {"class": self.n_class, "content": 2 * self.n_content}
         encoders = {f"{part}_encoder": build_encoder(part, width, self, shape, own) for part, width in widths.items()}

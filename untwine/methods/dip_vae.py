@@ -132,7 +132,11 @@ class DIPVAE(Trained):
         if self.lambda_d:
             terms["diagonal"] = self.lambda_d * latent_moments.diagonal_penalty(c)
         if self.lambda_third:
-            third = latent_moments.third_moments_of_means(mu) if self.variant == "i" else latent_moments.third_moments_of_samples(mu, logvar)
+            third = (
+                latent_moments.third_moments_of_means(mu)
+                if self.variant == "i"
+                else latent_moments.third_moments_of_samples(mu, logvar)
+            )
             terms["third_moments"] = self.lambda_third * third.square().sum()
         return terms
 

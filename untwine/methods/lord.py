@@ -45,7 +45,8 @@ from untwine.losses import gaussian
 from untwine.losses.classes import class_means
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import build_encoder, build_generator, check_module_names
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
 from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
@@ -132,7 +133,7 @@ class LORD(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, and the tables of codes and the encoders that the variant has."""
-        check_module_names(own)
+        check_module_names(own, MODULE_NAMES)
         reconstruction.check_loss(self.loss, shape)
         wide = 2 * self.n_content if self.regularisation == "kl" else self.n_content  # with their log-variances
         nets = nn.ModuleDict({"generator": build_generator(self, shape, own)})

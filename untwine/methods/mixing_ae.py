@@ -28,7 +28,8 @@ from torch.nn import functional
 
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import build_encoder, build_generator, check_module_names
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
 from untwine.networks.norm import freeze_running_stats
 from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
@@ -70,7 +71,7 @@ class MixingAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator of pairs."""
-        check_module_names(own)
+        check_module_names(own, MODULE_NAMES)
         reconstruction.check_loss(self.loss, shape)
         encoders = {f"{part}_encoder": build_encoder(part, width, self, shape, own) for part, width in self.blocks.items()}
         pair = (2 * shape[0], *shape[1:])

@@ -28,7 +28,8 @@ from untwine.losses import gaussian, likelihood
 from untwine.losses.classes import product_of_gaussians
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import build_encoder, build_generator, check_module_names
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
 from untwine.networks.pretrained import reconstruction
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
@@ -72,7 +73,7 @@ class MLVAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and an encoder for each part, with log-variances."""
-        check_module_names(own)
+        check_module_names(own, MODULE_NAMES)
         reconstruction.check_loss(self.loss, shape)
         nets = nn.ModuleDict({"generator": build_generator(self, shape, own)})
         for part, width in self.blocks.items():

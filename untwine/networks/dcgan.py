@@ -14,7 +14,7 @@ from math import prod
 
 from torch import Tensor, nn
 
-from untwine.networks.conv import channels, halvings
+from untwine.networks.conv import apply_cropped, channels, halvings
 from untwine.networks.noise import NOISE_STD, Draw, add_noise
 from untwine.networks.norm import BatchNorm
 
@@ -69,7 +69,7 @@ class Head(nn.Module):
 
     def __init__(self, layers: list[nn.Module], noise_std: float) -> None:
         super().__init__()
-        self.layers, self.noise_std = nn.ModuleList(layers), deviation
+        self.layers, self.noise_std = nn.ModuleList(layers), noise_std
         init_dcgan_weights(self)
 
     def forward(self, x: Tensor, draw: Draw | None = None) -> Tensor:
@@ -110,10 +110,7 @@ class DCGANDecoder(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         """Map (n, codes) to (n, C, H, W)."""
-        x = self.linear(z).view(-1, *self.start)
-        for step, (height, width) in zip(self.steps, self.sizes[1:], strict=True):
-            x = step(x)[:, :, :height, :width]
-        return 2 * x  # type: ignore[no-any-return]
+        return 2 * apply_cropped(self.steps, self.linear(z).view(-1, *self.start), self.sizes[1:])
 
 
 def maybe_spectral_norm(layer: nn.Module, enabled: bool) -> nn.Module:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.plots.style import BLOCKS, GREY, INK, RULE, open_frame, plain
 from untwine.plots.latents import centres_and_spreads
+from untwine.plots.style import BLOCKS, GREY, INK, RULE, open_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

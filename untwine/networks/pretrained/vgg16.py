@@ -1,16 +1,16 @@
-"""VGG16 (Simonyan and Zisserman 2015) with torchvision's names of weights: its convolutions, without the classifier."""
+"""The convolutional layers of VGG16 (Simonyan and Zisserman 2015), with torchvision's parameter names."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-# Channels of the convolutions of each of the five parts; a ReLU follows each, and pooling follows each part.
-PARTS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
+# Channels of the convolutions in each of the five stages; a ReLU follows each convolution, max pooling each stage.
+STAGES = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
 
 
 class VGG16(nn.Module):
-    """The layers of VGG16 before its classifier; images are RGB in [0, 1]."""
+    """VGG16 without its classifier, of RGB images in [0, 1]."""
 
     mean: Tensor
     std: Tensor
@@ -19,8 +19,8 @@ class VGG16(nn.Module):
         super().__init__()
         layers: list[nn.Module] = []
         before = 3
-        for part in PARTS:
-            for after in part:
+        for stage in STAGES:
+            for after in stage:
                 layers += [nn.Conv2d(before, after, 3, padding=1), nn.ReLU()]
                 before = after
             layers.append(nn.MaxPool2d(2, 2))
