@@ -21,7 +21,7 @@ def tensor(*rows):
     return torch.tensor(rows, dtype=torch.float64)
 
 
-# Dimensions 1 and 2 are equal, 3 is independent of them: centred, the samples are (1, 1, -1), (-1, -1, -1), (1, 1, 1), (-1, -1, 1).
+# Dimensions 1 and 2 are equal, 3 is independent: centred, the samples are (1, 1, -1), (-1, -1, -1), (1, 1, 1), (-1, -1, 1).
 MU = tensor((1, 1, 0), (-1, -1, 0), (1, 1, 2), (-1, -1, 2))
 VARIANCES = tensor((0.2, 0.1, 1), (0.8, 0.4, 3), (0.5, 0.4, 1), (0.5, 0.1, 3))
 

@@ -13,9 +13,7 @@ from untwine.registry.checks import check_int
 from untwine.samples import Samples
 
 MAX_TESTED = 50  # directions; permutations of more would take minutes
-MAX_EXACT_FEATURES = (
-    1000  # of more columns the covariance itself takes longer than all else, and soon more memory than there is
-)
+MAX_EXACT_FEATURES = 1000  # with more of them the covariance would dominate time and memory
 MAX_ELEMENTS = 50_000_000  # of samples with more features, as many are used as have so many elements
 FURTHER = 5  # the level is divided by this for further directions, or 1 in 20 estimates of their number would be too large
 
@@ -38,8 +36,8 @@ class ContrastTest:
     p_values
         Of each direction tested, up to the first that is not significant.
     chance
-        The critical contrast of each direction tested: the quantile 1 - level of its permutation null, with a fifth of the level
-        for all directions but the first.
+        The critical contrast of each direction tested: the quantile 1 - level of its permutation null, with a fifth of the
+        level for all directions but the first.
     permutations
         The number of permutations.
     """
@@ -59,9 +57,9 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     Samples are centred within their group, so that a difference of means is no contrast, and whitened together. The statistic
     is the largest eigenvalue of the target's covariance, its permutation null that of as many samples drawn regardless of
     group. If it is significant, its direction is removed and the next one tested, until one is not: `n_salient` is the number
-    of significant directions. All but the first are tested at a fifth of the level, or one estimate in twenty would be too large.
-    Features of vectors are scaled to unit variance first. At most 50 leading principal components are tested, and at most a
-    quarter of the number of samples. With more than 1000 features the components are approximate, and with more than 50
+    of significant directions. All but the first are tested at a fifth of the level, or one estimate in twenty would be too
+    large. Features of vectors are scaled to unit variance first. At most 50 leading principal components are tested, and at
+    most a quarter of the number of samples. With more than 1000 features the components are approximate, and with more than 50
     million elements an evenly spaced subsample of each group is used.
 
     Parameters
@@ -69,8 +67,8 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     samples
         Target and background, at least two samples of each.
     permutations
-        The number of permutations; the smallest possible p-value is 1 / (permutations + 1). A second dimension can only be found
-        if that is within a fifth of the level.
+        The number of permutations; the smallest possible p-value is 1 / (permutations + 1). A second dimension can only be
+        found if that is within a fifth of the level.
     seed
         Seed of the permutations.
     level
@@ -182,8 +180,7 @@ def _scale(variances: Array, is_image: bool) -> Array:
 def _check(samples: Samples, permutations: int, seed: int, level: float) -> None:
     if not isinstance(samples, Samples):
         raise TypeError(
-            f"samples must be Samples; got a {type(samples).__name__}; "
-            "pass Samples.contrast(target=..., background=...)."
+            f"samples must be Samples; got a {type(samples).__name__}; pass Samples.contrast(target=..., background=...)."
         )
     for group, count in (("target", len(samples.target)), ("background", len(samples.background))):
         if count < 2:

@@ -86,7 +86,7 @@ def _constant(squares: Array, mean: Array, n: int) -> Array:
 
 
 def mean_and_covariance(x: Array) -> tuple[Array, Array]:
-    """Return mean (d,) and covariance (d, d), with 1 / (n - 1), of flattened samples; in chunks, for images are stored as uint8."""
+    """Return mean (d,) and covariance (d, d), with 1 / (n - 1), of flattened samples; they become float64 in chunks."""
     flat, scale = x.reshape(len(x), -1), pixel_scale(x)
     mean = flat.mean(axis=0, dtype=np.float64) / scale
     scatter = np.zeros((flat.shape[1], flat.shape[1]))

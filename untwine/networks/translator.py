@@ -1,9 +1,9 @@
 """Class-conditional translators, and critics with a real/fake and a class output (StarGAN, Choi et al. 2018).
 
 `residual` has the networks of the paper: at 128 x 128 and `width` 64, a 7 x 7 convolution, two strided convolutions, six
-residual blocks and two transposed convolutions with instance norm, and a critic of six strided 4 x 4 convolutions (64 to 2048 channels)
-down to 2 x 2. Images of other sizes are halved until the longer side is at most 2. Every other name of the table of networks
-is an encoder followed by its decoder. The class is concatenated to x as one more channel, or feature, for each class.
+residual blocks and two transposed convolutions with instance norm, and a critic of six strided 4 x 4 convolutions (64 to 2048
+channels) down to 2 x 2. Images of other sizes are halved until the longer side is at most 2. Every other name of the table of
+networks is an encoder followed by its decoder. The class is concatenated to x as one more channel, or feature, for each class.
 """
 
 from __future__ import annotations

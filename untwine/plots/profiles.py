@@ -1,4 +1,4 @@
-"""Rows that are no images: each sample as a line over its features."""
+"""Vectors as lines over their features."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 COLUMNS = 3
 
 
-def profiles(rows: Mapping[str, ArrayLike]) -> Figure:
-    """Draw a panel for each sample, with a line over the features for each named row.
+def feature_profiles(rows: Mapping[str, ArrayLike]) -> Figure:
+    """Draw a panel for each sample, with a line over its features for each named version of it.
 
     Parameters
     ----------
     rows
-        For each row its name and its vectors (m, d), the same samples in every row; the first is drawn thick and grey.
+        The vectors (m, d) by name, such as originals and reconstructions of the same m samples; the first is thick and grey.
     """
     from matplotlib.figure import Figure
 
     lines = {name: np.asarray(row, dtype=float) for name, row in rows.items()}
     shapes = {row.shape for row in lines.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) != 2:
-        raise ValueError(f"profiles expected rows of one shape (m, d); got {sorted(shapes)}.")
+        raise ValueError(f"rows must be arrays of one shape (m, d); got {sorted(shapes)}.")
     many, width = next(iter(shapes))
     columns = min(COLUMNS, many)
     high = -(-many // columns)

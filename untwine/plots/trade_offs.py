@@ -1,4 +1,4 @@
-"""What disentanglement costs: a score against the error of reconstruction, method by method."""
+"""The trade-off of disentanglement and reconstruction: a score against the error, for each method."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ def trade_off(
     y: str = "score",
     title: str = "",
 ) -> Figure:
-    """Draw a score against an error, a line for each method along the values of the field that was swept.
+    """Draw a score against an error, with a line for each method over the values of a swept field.
 
-    Up and to the left is better: more disentangled, at less cost.
+    The upper left is best: more disentangled, at a lower reconstruction error.
 
     Parameters
     ----------
     error
-        For each method the error (k,) at each of k values, or (seeds, k); of the seeds the mean is drawn.
+        The errors (k,) or (seeds, k) of each method at k values of the field; the mean over seeds is drawn.
     score
-        The same for the score; of several seeds the band is from the lowest to the highest.
+        The scores, in the same form; a vertical line from the minimum to the maximum over seeds.
     values
-        For each method what stands beside its k points, such as the values of beta.
+        Annotations of the k points of a method, such as the values of beta.
     x, y, title
-        What is written at the axes and above.
+        The axis labels and the title.
     """
     if not score:
-        raise ValueError("trade_off expected the scores of at least one method; got none; pass some.")
+        raise ValueError("trade_off needs the scores of at least one method; got none.")
     lines = {}
-    for name, given in score.items():
+    for name in score:
         if name not in error:
-            raise ValueError(f"trade_off must be an error for every score, but {name!r} has none.")
-        found, cost = np.atleast_2d(np.asarray(given, float)), np.atleast_2d(np.asarray(error[name], float))
-        beside = tuple(map(str, (values or {}).get(name, ())))
-        if found.shape[1] != cost.shape[1] or (beside and len(beside) != found.shape[1]):
+            raise ValueError(f"trade_off needs an error for every score; got none for {name!r}.")
+        scores, errors = (np.atleast_2d(np.asarray(given, float)) for given in (score[name], error[name]))
+        labels = tuple(map(str, (values or {}).get(name, ())))
+        if scores.shape[1] != errors.shape[1] or (labels and len(labels) != scores.shape[1]):
             raise ValueError(
-                f"trade_off expected as many errors, scores and values of {name!r}; got {cost.shape[1]}, "
-                f"{found.shape[1]} and {len(beside)}."
+                f"trade_off needs as many errors as scores and values of {name!r}; got {errors.shape[1]}, {scores.shape[1]} "
+                f"and {len(labels)}."
             )
-        if not found.size or not cost.size:
-            raise ValueError(f"trade_off expected at least one error and score of {name!r}; got none; leave it out.")
-        lines[name] = Line(cost.mean(axis=0), found, beside)
+        if not scores.size or not errors.size:
+            raise ValueError(f"trade_off needs at least one error and score of {name!r}; got none; leave it out.")
+        lines[name] = Line(errors.mean(axis=0), scores, labels)
     return study_figure([Panel(title, x, y, lines)])

@@ -16,9 +16,7 @@ def check_loss(loss: str, shape: tuple[int, ...]) -> None:
     """Refuse an unknown loss, and a perceptual loss for samples that are not images."""
     check_choice("loss", loss, LOSSES)
     if loss in FEATURE_NETWORKS and (len(shape) != 3 or shape[0] not in (1, 3)):
-        raise ValueError(
-            f"loss={loss!r} needs images (C, H, W) with 1 or 3 channels; got shape {shape}; use loss='l1'."
-        )
+        raise ValueError(f"loss={loss!r} needs images (C, H, W) with 1 or 3 channels; got shape {shape}; use loss='l1'.")
 
 
 def load_loss(loss: str) -> None:

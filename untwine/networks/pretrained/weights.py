@@ -42,9 +42,7 @@ def load_weights(network: Network, path: Path) -> Network:
     wrong = next((key for key in needed if key not in tensors or tensors[key].shape != own[key].shape), None)
     if wrong is not None:
         shape = tuple(tensors[wrong].shape) if wrong in tensors else "no such tensor"
-        raise ValueError(
-            f"{path} must hold {wrong} of shape {tuple(own[wrong].shape)}; got {shape}; use published weights."
-        )
+        raise ValueError(f"{path} must hold {wrong} of shape {tuple(own[wrong].shape)}; got {shape}; use published weights.")
     network.load_state_dict({key: tensors[key].to(own[key].dtype) for key in needed}, strict=False)
     return network.eval()
 
@@ -135,13 +133,9 @@ def _read_torch(path: Path) -> dict[str, Tensor]:
     try:
         content: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{path} must be weights in torch's format; got an unreadable file ({_first_line(error)})."
-        ) from None
+        raise ValueError(f"{path} must be weights in torch's format; got an unreadable file ({_first_line(error)}).") from None
     except Exception as error:  # the class that torch raises for other objects than tensors is not public
-        raise ValueError(
-            f"{path} must hold named tensors only; got more ({_first_line(error)}); nothing was run."
-        ) from None
+        raise ValueError(f"{path} must hold named tensors only; got more ({_first_line(error)}); nothing was run.") from None
     if not isinstance(content, Mapping) or not all(isinstance(value, Tensor) for value in content.values()):
         raise ValueError(f"{path} must hold named tensors; got a {type(content).__name__}; pass a weight file.")
     return dict(content)
