@@ -20,10 +20,8 @@ def with_signal(seed, n_salient):
 
 def without(seed):
     """The same model, with no salient factor in any sample."""
-    backgrounds = [
-        un.load("toy_contrast", seed=seed, **SIZES).__getattribute__(split).background.x for split in ("train", "test")
-    ]
-    return Samples.contrast(target=backgrounds[0], background=backgrounds[1])
+    splits = un.load("toy_contrast", seed=seed, **SIZES)
+    return Samples.contrast(target=splits.train.background.x, background=splits.test.background.x)
 
 
 def rates(count):

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from untwine._typing import Array
 from untwine.networks.pretrained import weights
+from untwine.networks.pretrained.images import image_tensor
 from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, layer_features
 from untwine.samples import Samples
 from untwine.training.threads import one_thread
@@ -93,8 +94,7 @@ def style_features(x: ArrayLike, features: str = "vgg16", path: str | Path | Non
     found = []
     with torch.no_grad():
         for start in range(0, len(images), AT_ONCE):
-            rows = torch.as_tensor(np.ascontiguousarray(images[start : start + AT_ONCE]))
-            rows = rows.float() / 255 if rows.dtype == torch.uint8 else rows.float()
+            rows = image_tensor(images[start : start + AT_ONCE])
             layer = rows if network is None else next(layer_features(network, rows, FIRST))
             deviation, mean = torch.std_mean(layer, (2, 3), correction=0)
             found.append(torch.cat([mean, deviation], 1).cpu().numpy())
