@@ -182,7 +182,7 @@ def test_a_game_without_classes_and_networks_of_ones_own_are_refused():
         un.StarGAN(w_class=0.0).fit(rows())
     with pytest.raises(ValueError, match="expected no networks of your own; got encoder"):
         un.StarGAN().fit(rows(), networks={"encoder": torch.nn.Linear(5, 2)})
-    with pytest.raises(ValueError, match="networks='residual' must be images"):
+    with pytest.raises(ValueError, match="networks='residual' needs images"):
         un.StarGAN(networks="residual").fit(rows())
     with pytest.raises(ValueError, match="expected it to be fitted first"):
         _ = un.StarGAN().blocks

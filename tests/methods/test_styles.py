@@ -71,7 +71,7 @@ def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
         cluster_styles(Samples(data.x))
     with pytest.raises(ValueError, match="clusters must be a whole number from 1 to the 1 different images of 'edges'; got 2"):
         cluster_styles(data, 2, features="pixels")
-    with pytest.raises(ValueError, match="the weights of vgg16 were expected as"):
+    with pytest.raises(ValueError, match="the weights of vgg16 must be in a file"):
         cluster_styles(data, 1)
     with pytest.raises(ValueError, match="features must be one of vgg16, squeezenet, pixels; got 'colour'"):
         cluster_styles(data, 1, features="colour")
@@ -90,7 +90,7 @@ def test_a_row_of_the_image_has_the_images_of_one_class():
     middles = [tuple(np.asarray(image.get_array()).reshape(-1, 3).min(0)) for image in axes.images[5:10]]
     assert len(set(middles)) == 1  # all are red
     assert len(plots.class_samples(data.x, truth, most=2).axes[0].texts) == 2
-    with pytest.raises(ValueError, match="expected a label for every image"):
+    with pytest.raises(ValueError, match="labels must have one class for each of the"):
         plots.class_samples(data.x, truth[:3])
 
 

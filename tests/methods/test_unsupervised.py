@@ -200,7 +200,7 @@ def test_beta_tcvae_knows_how_many_rows_there_are():
 
 
 def test_beta_tcvae_needs_company():
-    with pytest.raises(ValueError, match="expected a batch of at least 2 rows; got 1; raise batch"):
+    with pytest.raises(ValueError, match="needs a batch of at least 2 samples; got 1; raise batch"):
         small("beta_tcvae", batch=1).fit(vectors())
 
 

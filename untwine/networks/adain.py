@@ -81,10 +81,10 @@ class AdaINEncoder(nn.Module):
         super().__init__()
         sizes = halvings(*shape[1:])
         widths = [width, *(2 * width if i == 0 else 4 * width for i in range(len(sizes) - 1))]
-        parts: list[nn.Module] = [nn.Conv2d(shape[0], width, 7, padding=3), nn.LeakyReLU(0.2)]
+        modules: list[nn.Module] = [nn.Conv2d(shape[0], width, 7, padding=3), nn.LeakyReLU(0.2)]
         for size, before, after in zip(sizes, widths, widths[1:], strict=False):
-            parts += [halving_pad(size), nn.Conv2d(before, after, 4, 2), nn.LeakyReLU(0.2)]
-        self.convolutions = nn.Sequential(*parts)
+            modules += [halving_pad(size), nn.Conv2d(before, after, 4, 2), nn.LeakyReLU(0.2)]
+        self.convolutions = nn.Sequential(*modules)
         flat, hidden = widths[-1] * sizes[-1][0] * sizes[-1][1], 4 * width
         self.linear = nn.Sequential(
             nn.Linear(flat, hidden), nn.LeakyReLU(0.2), nn.Linear(hidden, hidden), nn.LeakyReLU(0.2), nn.Linear(hidden, out)

@@ -48,13 +48,13 @@ class AttentionDecoder(nn.Module):
         ups = len(self.sizes) - 1
         before, self.steps = self.start[0], nn.ModuleList()
         for number, factor in enumerate(CHANNEL_FACTORS[-ups:]):
-            parts = [*convolution(before, factor * width)]
+            modules = [*convolution(before, factor * width)]
             if number == ups - 3:
-                parts.append(SelfAttention(factor * width))
+                modules.append(SelfAttention(factor * width))
             if number == ups - 2:
-                parts += convolution(factor * width, 2 * width)
+                modules += convolution(factor * width, 2 * width)
             before = 2 * width if number == ups - 2 else factor * width
-            self.steps.append(nn.Sequential(*parts))
+            self.steps.append(nn.Sequential(*modules))
         self.last = nn.Conv2d(before, shape[0], 3, padding=1)
         init_dcgan_weights(self)
 

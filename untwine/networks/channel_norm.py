@@ -70,13 +70,13 @@ class LayeredEncoder(nn.Module):
         super().__init__()
         sizes = plan(layers - 1, *shape[1:])
         after = widths(sizes, width)
-        parts: list[nn.Module] = []
+        modules: list[nn.Module] = []
         for (size, new_size), (c_in, c_out) in zip(pairwise(sizes), pairwise([shape[0], *after]), strict=True):
             # Both are built, though only one is used: their initial weights are drawn in this order.
             halving = [halving_pad(size), nn.Conv2d(c_in, c_out, 4, 2)]
             same_size = [nn.Conv2d(c_in, c_out, 3, 1, 1)]
-            parts += [*(same_size if new_size == size else halving), ChannelNorm(c_out), nn.LeakyReLU(0.2)]
-        self.convolutions = nn.Sequential(*parts)
+            modules += [*(same_size if new_size == size else halving), ChannelNorm(c_out), nn.LeakyReLU(0.2)]
+        self.convolutions = nn.Sequential(*modules)
         self.linear = nn.Linear(after[-1] * sizes[-1][0] * sizes[-1][1], out)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -95,9 +95,9 @@ class LayeredDecoder(nn.Module):
         self.linear = nn.Linear(codes, after[0] * self.sizes[0][0] * self.sizes[0][1])
         self.steps = nn.ModuleList()
         for number, ((size, new_size), (c_in, c_out)) in enumerate(zip(pairwise(self.sizes), pairwise(after), strict=True)):
-            parts: list[nn.Module] = [ChannelNorm(c_in)] if number else []
+            modules: list[nn.Module] = [ChannelNorm(c_in)] if number else []
             kernel, stride = (3, 1) if size == new_size else (4, 2)
-            self.steps.append(nn.Sequential(*parts, nn.LeakyReLU(0.2), nn.ConvTranspose2d(c_in, c_out, kernel, stride, 1)))
+            self.steps.append(nn.Sequential(*modules, nn.LeakyReLU(0.2), nn.ConvTranspose2d(c_in, c_out, kernel, stride, 1)))
 
     def forward(self, z: Tensor) -> Tensor:
         """Map (n, codes) to (n, C, H, W)."""

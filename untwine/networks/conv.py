@@ -52,11 +52,11 @@ class ConvEncoder(nn.Module):
         super().__init__()
         sizes = halvings(*shape[1:])
         widths = [shape[0], *channels(width, len(sizes) - 1)]
-        parts: list[nn.Module] = []
+        modules: list[nn.Module] = []
         for size, before, after in zip(sizes, widths, widths[1:], strict=False):
-            parts += [halving_pad(size), nn.Conv2d(before, after, 4, 2, bias=not norm)]
-            parts += [nn.LeakyReLU(0.2), *([BatchNorm(after)] if norm else [])]
-        self.convolutions = nn.Sequential(*parts)
+            modules += [halving_pad(size), nn.Conv2d(before, after, 4, 2, bias=not norm)]
+            modules += [nn.LeakyReLU(0.2), *([BatchNorm(after)] if norm else [])]
+        self.convolutions = nn.Sequential(*modules)
         self.linear = nn.Linear(widths[-1] * sizes[-1][0] * sizes[-1][1], out)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -75,10 +75,10 @@ class ConvDecoder(nn.Module):
         self.linear = nn.Linear(codes, widths[0] * self.sizes[0][0] * self.sizes[0][1])
         self.steps = nn.ModuleList()
         for number, (before, after) in enumerate(pairwise(widths)):
-            parts: list[nn.Module] = [nn.LeakyReLU(0.2)]
-            parts += [BatchNorm(before)] if norm and number else []
+            modules: list[nn.Module] = [nn.LeakyReLU(0.2)]
+            modules += [BatchNorm(before)] if norm and number else []
             last = number + 2 == len(widths)
-            self.steps.append(nn.Sequential(*parts, nn.ConvTranspose2d(before, after, 4, 2, 1, bias=last or not norm)))
+            self.steps.append(nn.Sequential(*modules, nn.ConvTranspose2d(before, after, 4, 2, 1, bias=last or not norm)))
 
     def forward(self, z: Tensor) -> Tensor:
         """Map (n, codes) to (n, C, H, W)."""

@@ -42,11 +42,11 @@ class Trunk(nn.Module):
         self.steps = nn.ModuleList()
         for number, ((h, w), (before, after)) in enumerate(zip(sizes[:-1], pairwise(widths), strict=True)):
             # Odd sides are padded by one more line of zeros, so that halving rounds up.
-            parts: list[nn.Module] = [nn.ZeroPad2d((0, w % 2, 0, h % 2))] if h % 2 or w % 2 else []
+            modules: list[nn.Module] = [nn.ZeroPad2d((0, w % 2, 0, h % 2))] if h % 2 or w % 2 else []
             normed = bool(number) and not spectral  # batch norm cancels a bias
-            parts += [maybe_spectral_norm(nn.Conv2d(before, after, 4, 2, 1, bias=not normed), spectral)]
-            parts += [BatchNorm(after)] if normed else []
-            self.steps.append(nn.Sequential(*parts, nn.LeakyReLU(0.2)))
+            modules += [maybe_spectral_norm(nn.Conv2d(before, after, 4, 2, 1, bias=not normed), spectral)]
+            modules += [BatchNorm(after)] if normed else []
+            self.steps.append(nn.Sequential(*modules, nn.LeakyReLU(0.2)))
         init_dcgan_weights(self)
 
     def forward(self, x: Tensor, draw: Draw | None = None) -> Tensor:

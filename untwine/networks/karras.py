@@ -41,12 +41,12 @@ class KarrasEncoder(nn.Module):
         super().__init__()
         sizes = halvings(*shape[1:])
         widths = [shape[0], *channels(width, len(sizes))]
-        parts: list[nn.Module] = []
+        modules: list[nn.Module] = []
         for number, (before, after) in enumerate(pairwise(widths)):
             # Odd sides are rounded up: the pooling window at the border averages fewer pixels.
-            parts += [nn.AvgPool2d(2, ceil_mode=True)] if number else []
-            parts += convolution(before, after, norm)
-        self.convolutions = nn.Sequential(*parts)
+            modules += [nn.AvgPool2d(2, ceil_mode=True)] if number else []
+            modules += convolution(before, after, norm)
+        self.convolutions = nn.Sequential(*modules)
         self.linear = nn.Linear(widths[-1] * sizes[-1][0] * sizes[-1][1], out)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 def layers(*widths: int) -> nn.Sequential:
     """Return linear layers of these widths with LeakyReLU between them, none after the last."""
-    parts: list[nn.Module] = []
+    modules: list[nn.Module] = []
     for before, after in pairwise(widths):
-        parts += [nn.Linear(before, after), nn.LeakyReLU(0.2)]
-    return nn.Sequential(*parts[:-1])
+        modules += [nn.Linear(before, after), nn.LeakyReLU(0.2)]
+    return nn.Sequential(*modules[:-1])
 
 
 class MLPEncoder(nn.Module):

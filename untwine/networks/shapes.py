@@ -30,12 +30,12 @@ class ShapesEncoder(nn.Module):
         super().__init__()
         sizes = halvings(*shape[1:])
         widths = [shape[0], *channels(width, len(sizes) - 1)]
-        parts: list[nn.Module] = []
+        modules: list[nn.Module] = []
         for (h, w), (before, after) in zip(sizes[:-1], pairwise(widths), strict=True):
             # Odd sides are padded by one more line of zeros, so that halving rounds up.
             odd = [nn.ZeroPad2d((0, w % 2, 0, h % 2))] if h % 2 or w % 2 else []
-            parts += [*odd, nn.Conv2d(before, after, 4, 2, 1), nn.ReLU()]
-        self.convolutions = nn.Sequential(*parts)
+            modules += [*odd, nn.Conv2d(before, after, 4, 2, 1), nn.ReLU()]
+        self.convolutions = nn.Sequential(*modules)
         flat = widths[-1] * sizes[-1][0] * sizes[-1][1]
         self.linear = nn.Sequential(nn.Linear(flat, 8 * width), nn.ReLU(), nn.Linear(8 * width, out))
 

@@ -107,10 +107,10 @@ class PatchCritic(nn.Module):
         super().__init__()
         sizes = halvings(shape[1], shape[2], PATCH_GRID)
         widths = [shape[0], *(width * 2**i for i in range(len(sizes) - 1))]
-        parts: list[nn.Module] = []
+        modules: list[nn.Module] = []
         for size, (before, after) in zip(sizes, pairwise(widths), strict=False):
-            parts += [halving_pad(size), nn.Conv2d(before, after, 4, 2), nn.LeakyReLU(0.01)]
-        self.trunk = nn.Sequential(*parts)
+            modules += [halving_pad(size), nn.Conv2d(before, after, 4, 2), nn.LeakyReLU(0.01)]
+        self.trunk = nn.Sequential(*modules)
         # No bias: it would cancel between real and generated samples, and Adam would change it by rounding errors only.
         self.real = nn.Conv2d(widths[-1], 1, 3, padding=1, bias=False)
         self.classes = nn.Conv2d(widths[-1], classes, sizes[-1], bias=False)

@@ -75,7 +75,7 @@ def swap_grid(
     edge, start = 0.42, 0.42 + 1 + 0.22
     axes, figure = canvas(start + len(columns) * (1 + GAP), start + len(rows) * (1 + GAP))
     # The labels are centred on the grid or, where it is too small for them, on the whole figure.
-    right, down = (start / (1 if many > 1 else 2) + many * (1 + GAP) / 2 for many in (len(columns), len(rows)))
+    right, down = (start / (1 if n > 1 else 2) + n * (1 + GAP) / 2 for n in (len(columns), len(rows)))
     labels = [f"{plain(block, 12)} block from" for block in blocks]
     axes.text(right, 0.16, labels[1], ha="center", va="center", fontsize=12, color=INK)
     axes.text(0.16, down, labels[0], ha="center", va="center", fontsize=12, color=INK, rotation=90)
@@ -162,9 +162,9 @@ def interpolation(grid: ArrayLike) -> Figure:
 def to_display_range(name: str, images: ArrayLike, axes: int) -> Array:
     """Return images as matplotlib shows them: channels last for RGB, no channel axis for grey; floats are clipped to [0, 1]."""
     x = np.asarray(images)
-    expected = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
+    layout = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
     if x.ndim != axes or 0 in x.shape:
-        raise ValueError(f"{name} must be images {expected}; got shape {x.shape}; check the axes.")
+        raise ValueError(f"{name} must be images {layout}; got shape {x.shape}; check the axes.")
     if x.dtype != np.uint8:
         if x.dtype.kind != "f" or not np.isfinite(x).all():
             raise ValueError(f"{name} must be uint8 or finite floats in [0, 1]; got {x.dtype}, or values that are not finite.")

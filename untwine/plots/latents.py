@@ -93,8 +93,8 @@ def latent_statistics(
     mean, std = check_statistics(means, stds)
     names = _names("latent_names", latent_names, len(mean))
     active = (std > 0) & (std >= dead * std.max())
-    many = len(mean)
-    figure = Figure(figsize=(max(3.2, 0.42 * min(many, MAX_LABELLED) + 1.2), 2.7), layout="constrained")
+    n_latents = len(mean)
+    figure = Figure(figsize=(max(3.2, 0.42 * min(n_latents, MAX_LABELLED) + 1.2), 2.7), layout="constrained")
     axes = figure.add_subplot()
     open_frame(axes)
     axes.axhline(0, color=RULE, linewidth=0.8)
@@ -106,18 +106,18 @@ def latent_statistics(
             std[mask],
             fmt="o",
             color=colour,
-            markersize=5 if many <= MAX_LABELLED else 2,
-            capsize=4 if many <= MAX_LABELLED else 0,
-            linewidth=1.8 if many <= MAX_LABELLED else 1.0,
+            markersize=5 if n_latents <= MAX_LABELLED else 2,
+            capsize=4 if n_latents <= MAX_LABELLED else 0,
+            linewidth=1.8 if n_latents <= MAX_LABELLED else 1.0,
             capthick=1.8,
         )
     high = float(np.abs(mean).max() + std.max()) or 1.0
-    for i in np.flatnonzero(~active) if many <= MAX_LABELLED else ():
+    for i in np.flatnonzero(~active) if n_latents <= MAX_LABELLED else ():
         axes.text(float(i), mean[i] + 0.06 * high, "dead", ha="center", va="bottom", fontsize=8, color=FAINT, rotation=90)
     axes.set_ylim(-1.15 * high, 1.15 * high)
-    labelled = places[:: -(-many // MAX_LABELLED)]
-    words = [plain(names[i], 12) for i in labelled]
-    axes.set_xticks(labelled, words, rotation=40 if max(map(len, words)) > 4 else 0, fontsize=9)
+    labelled = places[:: -(-n_latents // MAX_LABELLED)]
+    tick_labels = [plain(names[i], 12) for i in labelled]
+    axes.set_xticks(labelled, tick_labels, rotation=40 if max(map(len, tick_labels)) > 4 else 0, fontsize=9)
     axes.set_xlim(-0.6, len(mean) - 0.4)
     axes.set_ylabel("mean ± std", fontsize=9)
     axes.set_title(plain(title, 60), fontsize=11, color=INK, loc="left")
@@ -135,10 +135,10 @@ def check_statistics(means: ArrayLike, stds: ArrayLike) -> tuple[Array, Array]:
     return mean, std
 
 
-def _names(what: str, names: Sequence[str] | None, many: int) -> list[str]:
-    labels = [str(i) for i in range(many)] if names is None else [str(name) for name in names]
-    if len(labels) != many:
-        raise ValueError(f"{what} must have {many} names; got {len(labels)}.")
+def _names(what: str, names: Sequence[str] | None, n: int) -> list[str]:
+    labels = [str(i) for i in range(n)] if names is None else [str(name) for name in names]
+    if len(labels) != n:
+        raise ValueError(f"{what} must have {n} names; got {len(labels)}.")
     return labels
 
 

@@ -26,7 +26,7 @@ def posterior_statistics(means: ArrayLike, stds: ArrayLike, title: str = "") -> 
     ----------
     means, stds
         One for each dimension (d,), averaged over the data, such as the mean of `abs(method.encode(x).content)` and that of
-        `method.deviations(x)["content"]`.
+        the posterior standard deviations.
     title
         The title.
     """

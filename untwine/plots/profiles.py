@@ -30,12 +30,12 @@ def feature_profiles(rows: Mapping[str, ArrayLike]) -> Figure:
     shapes = {row.shape for row in lines.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) != 2:
         raise ValueError(f"rows must be arrays of one shape (m, d); got {sorted(shapes)}.")
-    many, width = next(iter(shapes))
-    columns = min(COLUMNS, many)
-    high = -(-many // columns)
-    figure = Figure(figsize=(3.5 * columns, 1.9 * high + 0.5), layout="constrained")
-    for i in range(many):
-        axes = figure.add_subplot(high, columns, i + 1)
+    n_samples, width = next(iter(shapes))
+    columns = min(COLUMNS, n_samples)
+    n_rows = -(-n_samples // columns)
+    figure = Figure(figsize=(3.5 * columns, 1.9 * n_rows + 0.5), layout="constrained")
+    for i in range(n_samples):
+        axes = figure.add_subplot(n_rows, columns, i + 1)
         open_frame(axes)
         for j, row in enumerate(lines.values()):
             colour, thick = (FAINT, 3.2) if j == 0 else (CLASSES[(j - 1) % len(CLASSES)], 1.3)

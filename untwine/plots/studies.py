@@ -63,20 +63,20 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     open_frame(axes)
-    places = np.unique(np.concatenate([line.x for line in panel.lines.values()]))
-    for name, (x, y, beside) in panel.lines.items():
-        where = np.searchsorted(places, x) if panel.even else x
+    values = np.unique(np.concatenate([line.x for line in panel.lines.values()]))
+    for name, (x, y, labels) in panel.lines.items():
+        positions = np.searchsorted(values, x) if panel.even else x
         number = names.index(name)
         colour, marker = CLASSES[number % len(CLASSES)], MARKERS[number % len(MARKERS)]
-        axes.plot(where, y.mean(0), color=colour, marker=marker, markersize=4.5, linewidth=1.7, label=plain(name, 60))
-        if beside:  # x need not be monotonic: each point has its own range and annotation
-            axes.vlines(where, y.min(0), y.max(0), color=colour, alpha=0.5, linewidth=1.2)
-            for place, height, words in zip(where, y.mean(0), beside, strict=True):
-                axes.annotate(plain(words), (place, height), (5, 5), textcoords="offset points", fontsize=8, color=colour)
+        axes.plot(positions, y.mean(0), color=colour, marker=marker, markersize=4.5, linewidth=1.7, label=plain(name, 60))
+        if labels:  # x need not be monotonic: each point has its own range and annotation
+            axes.vlines(positions, y.min(0), y.max(0), color=colour, alpha=0.5, linewidth=1.2)
+            for position, height, text in zip(positions, y.mean(0), labels, strict=True):
+                axes.annotate(plain(text), (position, height), (5, 5), textcoords="offset points", fontsize=8, color=colour)
         else:
-            axes.fill_between(where, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
+            axes.fill_between(positions, y.min(0), y.max(0), color=colour, alpha=0.15, linewidth=0)
     if panel.even:
-        axes.set_xticks(range(len(places)), [f"{place:g}" for place in places])
+        axes.set_xticks(range(len(values)), [f"{value:g}" for value in values])
     else:
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=not any(line.names for line in panel.lines.values())))
     lowest, highest = (f([f(line.y) for line in panel.lines.values()]) for f in (np.min, np.max))

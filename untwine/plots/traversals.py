@@ -40,26 +40,26 @@ def traversal_grid(
         The title.
     """
     cells = to_display_range("grid", grid, axes=5)
-    many, steps = cells.shape[:2]
-    labels = [str(i) for i in range(many)] if names is None else list(names)
+    n_latents, steps = cells.shape[:2]
+    labels = [str(i) for i in range(n_latents)] if names is None else list(names)
     ends = None if values is None else np.asarray(values, dtype=float)
-    changes = np.ones(many) if change is None else np.asarray(change, dtype=float)
-    for what, shape, expected in (
-        ("names", (len(labels),), (many,)),
-        ("values", (many, steps) if ends is None else ends.shape, (many, steps)),
-        ("change", changes.shape, (many,)),
+    changes = np.ones(n_latents) if change is None else np.asarray(change, dtype=float)
+    for what, shape, required in (
+        ("names", (len(labels),), (n_latents,)),
+        ("values", (n_latents, steps) if ends is None else ends.shape, (n_latents, steps)),
+        ("change", changes.shape, (n_latents,)),
     ):
-        if shape != expected:
-            raise ValueError(f"{what} must have shape {expected}, as the grid has; got {shape}.")
+        if shape != required:
+            raise ValueError(f"{what} must have shape {required}, as the grid has; got {shape}.")
     # A cell is about nine characters of a name wide, or twelve of the smaller range.
     notes = [
-        "" if ends is None else f"{row[0]:.2g} to {row[-1]:.2g}" for row in (np.zeros((many, 1)) if ends is None else ends)
+        "" if ends is None else f"{row[0]:.2g} to {row[-1]:.2g}" for row in (np.zeros((n_latents, 1)) if ends is None else ends)
     ]
     notes = [note if value > DEAD_CHANGE * changes.max() else "dead" for note, value in zip(notes, changes, strict=True)]
     left = 0.25 + max(max(len(plain(name)) / 9, len(note) / 12) for name, note in zip(labels, notes, strict=True))
     top = 0.4 if title else GAP
     width = max(left + steps * (1 + GAP), (0.3 + len(plain(title, 80)) / 9) if title else 0.0)
-    axes, figure = canvas(width, top + many * (1 + GAP))
+    axes, figure = canvas(width, top + n_latents * (1 + GAP))
     if title:
         axes.text(0.12, 0.2, plain(title, 80), ha="left", va="center", fontsize=12, color=INK)
     for i, row in enumerate(cells):

@@ -42,10 +42,10 @@ class SqueezeNet(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        parts: list[nn.Module] = [nn.Conv2d(3, 64, 3, 2), nn.ReLU()]
+        modules: list[nn.Module] = [nn.Conv2d(3, 64, 3, 2), nn.ReLU()]
         for i in range(2, 13):
-            parts.append(Fire(*FIRES[i]) if i in FIRES else nn.MaxPool2d(3, 2, ceil_mode=True))
-        self.features = nn.Sequential(*parts)
+            modules.append(Fire(*FIRES[i]) if i in FIRES else nn.MaxPool2d(3, 2, ceil_mode=True))
+        self.features = nn.Sequential(*modules)
         self.classifier = nn.Sequential(nn.Identity(), nn.Conv2d(512, CLASSES, 1))
         self.register_buffer("mean", torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1), persistent=False)
