@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from untwine._typing import Array
-from untwine.linear.covariances import Comparison
+from untwine.linear.covariances import GroupCovariances
 from untwine.method.fields import Weight
 from untwine.methods.shared.linear_subspaces import LinearContrastive, SalientSubspace, leading, square_root
 
@@ -50,7 +50,7 @@ class ContrastivePCA(LinearContrastive):
         """The weight that was used."""
         return float(self._subspaces().alpha)
 
-    def salient_subspace(self, comparison: Comparison) -> SalientSubspace:
+    def salient_subspace(self, comparison: GroupCovariances) -> SalientSubspace:
         """Return the leading eigenvectors of A - alpha B."""
         k = self.blocks["salient"]
         alpha = self.alpha if self.alpha is not None else choose_alpha(comparison, k, self.seed)
@@ -58,7 +58,7 @@ class ContrastivePCA(LinearContrastive):
         return SalientSubspace(V, V, {"alpha": alpha})
 
 
-def choose_alpha(comparison: Comparison, k: int, seed: int) -> float:
+def choose_alpha(comparison: GroupCovariances, k: int, seed: int) -> float:
     """Return the alpha, of the clusters' representatives, whose subspace explains most target and least background variance."""
     if not len(comparison.A):
         return 0.0
