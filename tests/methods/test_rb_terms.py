@@ -146,7 +146,7 @@ def test_a_dropped_input_says_nothing_and_the_others_do(missing, monkeypatch):
     keep = torch.ones(2 * N, 3, dtype=torch.float64)
     keep[:, missing] = 0
     asked = []
-    monkeypatch.setattr(adversarial, "kept", lambda noise, dropped: asked.append((noise.shape, dropped)) or keep)
+    monkeypatch.setattr(adversarial, "dropout_mask", lambda noise, dropped: asked.append((noise.shape, dropped)) or keep)
     inputs = [torch.randn(2 * N, width, dtype=torch.float64) for width in (6, 4, 3)]
 
     def ratios(rows):

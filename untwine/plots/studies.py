@@ -89,5 +89,5 @@ def _draw(axes: Axes, panel: Panel, names: Sequence[str]) -> None:
     axes.set_title(plain(panel.title, 60), fontsize=11, color=INK, loc="left")
     axes.grid(axis="y", color=RULE, linewidth=0.5, alpha=0.6)
     # A legend of many lines would cover some of them.
-    position: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(panel.lines) > MAX_INSIDE else {}
-    axes.legend(frameon=False, fontsize=9, labelcolor=INK, **position)
+    legend: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(panel.lines) > MAX_INSIDE else {}
+    axes.legend(frameon=False, fontsize=9, labelcolor=INK, **legend)

@@ -31,6 +31,17 @@ def find_weights(prefix: str, folder: str | Path | None = None) -> Path | None:
     return next((path for path in paths if path.suffix in SUFFIXES), None)
 
 
+def require_weights(name: str, prefix: str) -> Path:
+    """Return the weight file with this prefix in `weights/` of the data folder, or refuse with where it should be."""
+    path = find_weights(prefix)
+    if path is None:
+        raise ValueError(
+            f"the weights of {name} must be in a file {data_folder(None) / 'weights' / prefix}*.safetensors or .npz; "
+            "found none; set UNTWINE_DATA to the folder that holds weights/, or convert a public file by `untwine convert`."
+        )
+    return path
+
+
 def load_weights(network: Network, path: Path) -> Network:
     """Load weights into a network, in evaluation mode; tensors of layers that it does not have are ignored."""
     if path.suffix == ".npz":
@@ -58,7 +69,7 @@ def load_perceptual_loss(name: str, weights: str | Path | None = None) -> Percep
         Its weight file; by default the one in `weights/` of the data folder.
     """
     network = FEATURE_NETWORKS[check_choice("the network", name, FEATURE_NETWORKS)]
-    return _perceptual_loss(name, Path(weights) if weights is not None else _require_weights(name, network.weights_prefix))
+    return _perceptual_loss(name, Path(weights) if weights is not None else require_weights(name, network.weights_prefix))
 
 
 def load_lpips(name: str = "squeezenet", weights: str | Path | None = None, heads: str | Path | None = None) -> LPIPS:
@@ -72,8 +83,8 @@ def load_lpips(name: str = "squeezenet", weights: str | Path | None = None, head
         The weight files of the network and of the linear heads; by default those in `weights/` of the data folder.
     """
     network = FEATURE_NETWORKS[check_choice("the network", name, FEATURE_NETWORKS)]
-    trunk = Path(weights) if weights is not None else _require_weights(name, network.weights_prefix)
-    linear = Path(heads) if heads is not None else _require_weights(f"LPIPS for {name}", network.heads_prefix)
+    trunk = Path(weights) if weights is not None else require_weights(name, network.weights_prefix)
+    linear = Path(heads) if heads is not None else require_weights(f"LPIPS for {name}", network.heads_prefix)
     return _lpips(name, trunk, linear)
 
 
@@ -96,16 +107,6 @@ def convert(source: str | Path, out: str | Path | None = None) -> Path:
     if path.suffix != ".safetensors":
         raise ValueError(f"out must be a file with the suffix .safetensors; got {path}.")
     files.write_tensors(path, used)
-    return path
-
-
-def _require_weights(name: str, prefix: str) -> Path:
-    path = find_weights(prefix)
-    if path is None:
-        raise ValueError(
-            f"the weights of {name} must be in a file {data_folder(None) / 'weights' / prefix}*.safetensors or .npz; "
-            "found none; set UNTWINE_DATA to the folder that holds weights/, or convert a public file by `untwine convert`."
-        )
     return path
 
 
