@@ -33,9 +33,9 @@ class GeneralisedContrastivePCA(LinearContrastive):
 
     name: ClassVar[str] = "generalised_contrastive_pca"
 
-    def salient_subspace(self, comparison: GroupCovariances) -> SalientSubspace:
+    def salient_subspace(self, covariances: GroupCovariances) -> SalientSubspace:
         """Return the directions of largest contrast."""
-        W = contrasts(comparison.A, comparison.B)[1][:, : self.blocks["salient"]]
+        W = contrasts(covariances.A, covariances.B)[1][:, : self.blocks["salient"]]
         return SalientSubspace(W, W)
 
 

@@ -77,8 +77,8 @@ class LinearContrastive(Solved):
     numbers: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def salient_subspace(self, comparison: GroupCovariances) -> SalientSubspace:
-        """Return the salient directions, at most as many as the block has, in the coordinates of the comparison."""
+    def salient_subspace(self, covariances: GroupCovariances) -> SalientSubspace:
+        """Return the salient directions, at most as many as the block has, in the coordinates of the covariances."""
 
     @property
     def blocks(self) -> dict[str, int]:
@@ -101,18 +101,18 @@ class LinearContrastive(Solved):
 
     def solve(self, samples: Samples) -> None:
         """Compute both subspaces."""
-        comparison, subspaces = group_covariances(samples), self._subspaces()
-        salient = self.salient_subspace(comparison)
-        common = common_subspace(comparison.B, salient.maps, self.n_common)
-        sign = signs(comparison.axes @ salient.components)
+        covariances, subspaces = group_covariances(samples), self._subspaces()
+        salient = self.salient_subspace(covariances)
+        common = common_subspace(covariances.B, salient.maps, self.n_common)
+        sign = signs(covariances.axes @ salient.components)
         maps = salient.maps * sign
-        subspaces.store("origin", comparison.origin)
-        subspaces.store("components", (comparison.axes @ (salient.components * sign)).T)
-        subspaces.store("maps", (comparison.axes @ maps).T)
-        subspaces.store("outward", (comparison.axes @ np.linalg.pinv(maps, rcond=RANK_TOLERANCE).T).T)
-        subspaces.store("common", (comparison.axes @ common).T * signs(comparison.axes @ common)[:, None])
-        subspaces.store("salient_spread", square_root(maps.T @ comparison.A @ maps))
-        subspaces.store("common_spread", square_root(common.T @ comparison.B @ common))
+        subspaces.store("origin", covariances.origin)
+        subspaces.store("components", (covariances.axes @ (salient.components * sign)).T)
+        subspaces.store("maps", (covariances.axes @ maps).T)
+        subspaces.store("outward", (covariances.axes @ np.linalg.pinv(maps, rcond=RANK_TOLERANCE).T).T)
+        subspaces.store("common", (covariances.axes @ common).T * signs(covariances.axes @ common)[:, None])
+        subspaces.store("salient_spread", square_root(maps.T @ covariances.A @ maps))
+        subspaces.store("common_spread", square_root(common.T @ covariances.B @ common))
         for name, value in salient.numbers.items():
             subspaces.store(name, value)
 
