@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from untwine.losses import adversarial
 from untwine.networks.autoencoder import LOGVAR_SCALE
-from untwine.training.batches import Rows, units
+from untwine.training.batches import TrainingData, as_float
 
 N = 16
 CASES = ("vectors", "images")
@@ -23,11 +23,11 @@ def started(name, kind, **changes):
     x = torch.from_numpy(data.x)
     x = method._standard(x) if kind == "vectors" else x
     (stage,) = method.stages()
-    rows = Rows.of(data, x, torch.float64, torch.device("cpu"))
+    rows = TrainingData.of(data, x, torch.float64, torch.device("cpu"))
     order = rows.order(stage, 0, 0)[0]
     with torch.no_grad():
         method.nets_["reference"]["e"].copy_(torch.tensor([0.5, -1.0, 2.0]))  # at 0 nobody would miss it
-    return method, stage.step, lambda: rows.batch(order, (0, 0, 0))
+    return method, stage.step, lambda: rows.batch(order, (0, 0, 0), stage.batches)
 
 
 def groups(rows):
@@ -182,4 +182,4 @@ def test_a_image_costs_the_laplace_distribution_of_its_error():
     found = method.nets_["vae"].reconstruction(x, *codes)
     by_hand = ((x - mean).abs() / 0.25 + torch.log(torch.tensor(0.5))).flatten(1).sum(1).mean()
     torch.testing.assert_close(found, by_hand)
-    assert units(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of images in [0, 1]
+    assert as_float(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of images in [0, 1]

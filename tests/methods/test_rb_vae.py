@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from untwine.losses import adversarial
 from untwine.networks.karras import KarrasDecoder, KarrasEncoder
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 
 NAMES = ("rb_vae", "symmetric_rb_vae")
 AUTOENCODER = ("encoder", "decoder")
@@ -21,8 +21,8 @@ def started(name, **changes):
     method = small(name, batch=64, precision="float64", **changes)
     method._prepare(data, {})
     (stage,) = method.stages()
-    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
-    return method, stage, lambda number: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    return method, stage, lambda number: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number), stage.batches)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,7 +12,7 @@ import untwine as un
 from untwine import Samples
 from untwine.losses import gaussian, latent_moments, total_correlation
 from untwine.methods import METHODS
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 
 SMALL_NETS = {"width": 4, "epochs": 1, "batch": 12, "width_discriminator": 8}
 NAMES = ("dip_vae", "factor_vae", "beta_tcvae", "symmetric_vae")
@@ -71,7 +71,7 @@ def test_third_moments_of_skewed_factors_shrink():
 
 
 def test_an_unknown_variant_is_refused():
-    with pytest.raises(ValueError, match=r"variant expected 'i' \(.*\) or 'ii' \(of the codes\); got 'iii'; choose one."):
+    with pytest.raises(ValueError, match=r"DIPVAE: variant must be 'i' or 'ii'; got 'iii'; did you mean 'ii'\?"):
         small("dip_vae", variant="iii").fit(vectors())
 
 
@@ -82,7 +82,7 @@ def test_a_discriminator_of_nothing_is_refused(field):
 
 
 def test_a_discriminator_that_sees_nothing_is_refused():
-    with pytest.raises(ValueError, match=r"dropped must be a probability below 1; got 1.0; the paper has 0.25."):
+    with pytest.raises(ValueError, match=r"dropped must be a number >= 0 and < 1; got 1\.0\."):
         small("symmetric_vae", dropped=1.0).fit(vectors())
 
 
@@ -96,10 +96,10 @@ class Begun:
         self.method.data_ = {"rows": len(data)}
         (self.stage,) = self.method.stages()
         x = self.method._standard(torch.from_numpy(data.x))
-        self.rows = Rows.of(data, x, torch.float64, torch.device("cpu"))
+        self.rows = TrainingData.of(data, x, torch.float64, torch.device("cpu"))
 
     def batch(self):
-        return self.rows.batch(self.rows.order(self.stage, 0, 0)[0], (0, 0, 0))
+        return self.rows.batch(self.rows.order(self.stage, 0, 0)[0], (0, 0, 0), stage.batches)
 
     def terms(self):
         """What the first step yields, by player."""
