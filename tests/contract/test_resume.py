@@ -78,9 +78,9 @@ def test_killed_twenty_times(start, name, tmp_path):
 def test_resume_refuses_another_configuration_or_other_data(tmp_path):
     data, out = vectors(), tmp_path / "run"
     _stop_early(small("vae"), data, out)
-    with pytest.raises(ValueError, match="expected the same method, options and data"):
+    with pytest.raises(ValueError, match="holds a finished run of another method, options or data"):
         small("vae", lr=0.5).fit(data, out=out, resume=True)
-    with pytest.raises(ValueError, match="expected the same method, options and data"):
+    with pytest.raises(ValueError, match="holds a finished run of another method, options or data"):
         small("vae").fit(vectors(seed=1), out=out, resume=True)
 
 

@@ -9,7 +9,7 @@ from small import TRAINED, small, vectors
 from torch import nn
 
 from untwine.methods import METHODS
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 
 
 class Game(NamedTuple):
@@ -56,7 +56,7 @@ GAMES = (
     Game("infogan", "adversarial", "generator", played=("adversarial",)),
     Game("drnet", "game", "autoencoder", weight="lambda_game", own="content_encoder"),
     Game("mixing_ae", "game", "autoencoder", weight="lambda_game"),
-    Game("stargan", "adversarial", "generator", played=("real", "made")),
+    Game("stargan", "adversarial", "generator", played=("real", "generated")),
 )
 # Several players that lower one loss together, or one loss each in which nobody's gain is another's loss.
 TOGETHER = {"lord", "cycle_vae"}
@@ -122,7 +122,7 @@ def started(game, **changes):
     method._prepare(data, own(game))
     (stage,) = method.stages()
     x = method._standard(torch.from_numpy(data.x))
-    return method, stage, Rows.of(data, x, torch.float32, torch.device("cpu"), labelled=method.needs == "labels")
+    return method, stage, TrainingData.of(data, x, torch.float32, torch.device("cpu"), labelled=method.needs == "labels")
 
 
 def parts(move):
@@ -132,7 +132,7 @@ def parts(move):
 
 def terms(stage, rows, player, number=0):
     """The terms that a step yields to one player, on a batch that is the same for the same number."""
-    batch = rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+    batch = rows.batch(rows.order(stage, 0, number)[0], (0, 0, number), stage.batches)
     moves = [part for move in stage.step(batch, 0) for part in parts(move)]
     (found,) = [given for names, given in moves if names == player or (isinstance(names, tuple) and player in names)]
     return found

@@ -25,7 +25,7 @@ def moves(method, index, pools=2):
     method.fit(data)
     index = torch.tensor(index)
     x = method._standard(torch.from_numpy(data.x)).double()[index]
-    batch = Batch(x, index, pools, SEED, torch.from_numpy(data.labels)[index])
+    batch = Batch(x, index, pools, SEED, torch.from_numpy(data.labels)[index], "classes")
     return batch, list(method.step(batch, 0))
 
 
@@ -168,7 +168,7 @@ def test_ml_vae_refuses_groups_of_nothing():
 def test_variational_codes_tell_how_unsure_they_are(kind, parts):
     data = rows()
     method = getattr(un, kind)(**TINY).fit(data)
-    found, x = method.deviations(data.x), method._standard(torch.from_numpy(data.x)).double()
+    found, x = method.posterior_std(data.x), method._standard(torch.from_numpy(data.x)).double()
     assert list(found) == parts
     for part in parts:
         with torch.no_grad():

@@ -9,8 +9,8 @@ from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.methods import METHODS
-from untwine.networks.autoencoder import HASTE
-from untwine.training.batches import Rows
+from untwine.networks.autoencoder import LOGVAR_SCALE
+from untwine.training.batches import TrainingData
 
 N = 6
 WEIGHTS = {"beta_common": 3.0, "beta_salient": 0.5}
@@ -25,11 +25,11 @@ class Begun:
         method = small(name, batch=N, precision="float64", **{**WEIGHTS, **changes})
         method._prepare(data, {})
         (stage,) = method.stages()
-        rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+        rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
         order = rows.order(stage, 0, 0)[0]
         self.nets, self.players = method.nets_, set(stage.players)
-        self.moves = dict(stage.step(rows.batch(order, (0, 0, 0)), 0))
-        again = rows.batch(order, (0, 0, 0))
+        self.moves = dict(stage.step(rows.batch(order, (0, 0, 0), stage.batches), 0))
+        again = rows.batch(order, (0, 0, 0), stage.batches)
         self.x = again.x
         mu, logvar = self.nets["vae"].encoder(self.x).chunk(2, 1)
         q = Normal(mu, torch.exp(0.5 * 10 * torch.tanh(logvar / 10)))
@@ -40,7 +40,7 @@ class Begun:
         """Eq. 3: the background is decoded with s = 0, and has no divergence of it."""
         s = torch.cat([self.s[:N], torch.zeros_like(self.s[N:])])
         vae = self.nets["vae"]
-        said = Normal(vae.decoder(torch.cat([self.z, s], 1)), torch.exp(0.5 * 10 * torch.tanh(HASTE * vae.noise / 10)))
+        said = Normal(vae.decoder(torch.cat([self.z, s], 1)), torch.exp(0.5 * 10 * torch.tanh(LOGVAR_SCALE * vae.noise / 10)))
         logs, divergences = said.log_prob(self.x).sum(1), kl_divergence(self.q_z, STANDARD).sum(1)
         return {
             "reconstruction": -logs[:N].mean() - logs[N:].mean(),
@@ -48,7 +48,7 @@ class Begun:
             "kl_salient": 0.5 * kl_divergence(self.q_s, STANDARD).sum(1)[:N].mean(),
         }
 
-    def silence(self):
+    def salient_penalty(self):
         """The background's |mu|^2 + |sigma|^2."""
         return (self.q_s.mean[N:].square() + self.q_s.variance[N:]).sum(1).mean()
 
@@ -58,17 +58,17 @@ def w2(a, b):
     return min((a - b[list(order)]).square().sum(1).mean() for order in itertools.permutations(range(N)))
 
 
-def test_a_step_on_eq_8_is_the_bound_the_silence_of_the_background_and_w2_of_the_common_means():
+def test_a_step_on_eq_8_is_the_bound_the_background_salient_penalty_and_w2_of_the_common_means():
     begun = Begun("principled_vae", lambda_s=7.0, lambda_z=11.0)
     target, background = begun.q_z.mean[:N], begun.q_z.mean[N:]
-    expected = {**begun.bound(), "silence": 7.0 * begun.silence(), "w2": 11.0 * w2(target, background)}
+    expected = {**begun.bound(), "salient_penalty": 7.0 * begun.salient_penalty(), "w2": 11.0 * w2(target, background)}
     torch.testing.assert_close(begun.moves, {"vae": expected})
     assert all(term.item() > 0 for term in expected.values())
 
 
 def test_lambda_z_of_0_gives_eq_7():
     begun = Begun("principled_vae", lambda_s=7.0, lambda_z=0.0)
-    torch.testing.assert_close(begun.moves, {"vae": {**begun.bound(), "silence": 7.0 * begun.silence()}})
+    torch.testing.assert_close(begun.moves, {"vae": {**begun.bound(), "salient_penalty": 7.0 * begun.salient_penalty()}})
 
 
 def test_without_both_weights_eq_3_is_left():
@@ -78,7 +78,7 @@ def test_without_both_weights_eq_3_is_left():
 
 def test_both_new_terms_move_the_encoder_as_their_formulas_do():
     begun = Begun("principled_vae", lambda_s=7.0, lambda_z=11.0)
-    by_hand = {"silence": 7.0 * begun.silence(), "w2": 11.0 * w2(begun.q_z.mean[:N], begun.q_z.mean[N:])}
+    by_hand = {"salient_penalty": 7.0 * begun.salient_penalty(), "w2": 11.0 * w2(begun.q_z.mean[:N], begun.q_z.mean[N:])}
     encoder = list(begun.nets["vae"].encoder.parameters())
     for name, term in by_hand.items():
         found, expected = (torch.autograd.grad(one, encoder, retain_graph=True) for one in (begun.moves["vae"][name], term))
@@ -141,7 +141,7 @@ def test_a_step_of_sep_vae_is_the_bound_the_classifier_and_the_game_over_both_gr
     joint, independent = ratios(begun, begun.z, s, away=2 * N // 4)
     expected = {
         **begun.bound(),
-        "silence": 0.5 * begun.q_s.mean[N:].square().sum(1).mean() / 0.08,
+        "salient_penalty": 0.5 * begun.q_s.mean[N:].square().sum(1).mean() / 0.08,
         "classification": -7.0 * (functional.logsigmoid(told[:N]).mean() + functional.logsigmoid(-told[N:]).mean()),
         "mutual_information": 22.0 * joint.mean(),
     }

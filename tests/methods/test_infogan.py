@@ -8,11 +8,11 @@ import torch
 from small import images, small, vectors
 from torch import nn
 from torch.nn import functional
-from untwine.methods.shared.generative_game import framed, imaged
 
 import untwine as un
 from untwine.methods import METHODS
-from untwine.training.batches import Rows
+from untwine.methods.shared.gan import to_tanh_range, to_unit_range
+from untwine.training.batches import TrainingData
 
 ROWS = 16
 NAMES = ("double_infogan", "infogan")
@@ -37,8 +37,8 @@ def started(name="double_infogan", data=None, **changes):
     method = small(name, batch=ROWS, precision="float64", **changes)
     method._prepare(data, {})
     (stage,) = method.stages()
-    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
-    return method, stage, lambda number=0: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    return method, stage, lambda number=0: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number), stage.batches)
 
 
 def random(*shape, seed=0):
@@ -83,7 +83,7 @@ def test_every_term_by_hand():
         "discriminator": {
             **shared,
             "adversarial": 0.3 * both(yes + no),
-            "silence": 0.9 * said["s"][ROWS:].abs().mean(),
+            "salient_penalty": 0.9 * said["s"][ROWS:].abs().mean(),
         },
     }
     assert set(moves) == set(expected)
@@ -118,7 +118,7 @@ def test_gaussian_codes_have_half_the_squared_error():
     terms = dict(method.step(batch(), 0))["discriminator"]
     z, _ = codes_drawn(batch())
     torch.testing.assert_close(terms["info_common"], weighed(0.5 * (said["z"] - z) ** 2))
-    torch.testing.assert_close(terms["silence"], 0.5 * (said["s"][ROWS:] ** 2).mean())
+    torch.testing.assert_close(terms["salient_penalty"], 0.5 * (said["s"][ROWS:] ** 2).mean())
 
 
 def test_uniform_priors_have_their_range_in_training_and_in_sampling():
@@ -233,7 +233,7 @@ def test_noise_goes_before_every_layer_of_discriminator_and_regulariser(name):
     given = {"discriminator": [], "cr": []}
     for key, found in given.items():
         parts = [method.nets_[key].trunk, *method.nets_[key].heads.values()]
-        assert {part.deviation for part in parts} == {0.3}
+        assert {part.noise_std for part in parts} == {0.3}
         for part in parts:
             part.register_forward_pre_hook(lambda module, arguments, found=found: found.append(arguments[1]))
     list(method.step(batch(), 0))
@@ -268,7 +268,7 @@ def test_what_weighs_0_is_neither_built_nor_moved_nor_in_the_history(without):
         "w_image": "image",
         "w_info_z": "info_common",
         "w_info_s": "info_salient",
-        "w_info_real": "silence",
+        "w_info_real": "salient_penalty",
     }
     terms = {row.term for row in method.history_}
     assert terms == {"adversarial", *gone.values()} - {gone[field] for field in ABLATIONS[without]}
@@ -358,9 +358,9 @@ def test_codes_come_without_noise_and_whatever_else_is_in_the_batch():
 
 def test_images_go_to_the_networks_from_minus_one_to_one_and_come_back():
     x = torch.rand(2, 1, 3, 3)
-    torch.testing.assert_close(imaged(framed(x)), x)
-    assert framed(torch.tensor([[[[0.0, 1.0]]]])).tolist() == [[[[-1.0, 1.0]]]]
-    assert torch.equal(framed(x[0, 0]), x[0, 0])
+    torch.testing.assert_close(to_unit_range(to_tanh_range(x)), x)
+    assert to_tanh_range(torch.tensor([[[[0.0, 1.0]]]])).tolist() == [[[[-1.0, 1.0]]]]
+    assert torch.equal(to_tanh_range(x[0, 0]), x[0, 0])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -373,7 +373,7 @@ def test_images_go_to_the_networks_from_minus_one_to_one_and_come_back():
         ({"w_adv": 0.0}, "w_adv must be a number > 0; got 0.0"),
         (
             {"w_cr": 1.0, "n_salient": 1, "n_latent": 1},
-            "w_cr expected at least 2 codes in (salient|z), .* but got 1; set w_cr=0",
+            "w_cr must be 0 where n_(salient|latent) is 1, as there is no choice .*; got .*; set w_cr=0 or raise n_(salient|latent)",
         ),
     ],
 )
@@ -388,7 +388,7 @@ def test_unknown_priors_groups_without_weight_and_own_networks_get_their_sentenc
             METHODS["double_infogan"](**{group: 0.0}).fit(vectors())
     with pytest.raises(ValueError, match="prior_salient must be 'normal' or 'uniform'; got 'student'"):
         METHODS["double_infogan"](prior_salient="student").fit(vectors())
-    with pytest.raises(ValueError, match="InfoGAN expected no networks of your own; got encoder"):
+    with pytest.raises(ValueError, match="InfoGAN takes no networks of your own; got encoder; choose some by name"):
         METHODS["infogan"]().fit(vectors(), networks={"encoder": nn.Linear(6, 4)})
 
 

@@ -10,11 +10,11 @@ from small import images, vectors
 
 import untwine as un
 from untwine import Samples
-from untwine.linear.covariances import Comparison, _by_columns, _by_rows
+from untwine.linear.covariances import GroupCovariances, _from_covariances, _from_gram
 from untwine.methods.contrastive_pca import ALPHAS, affinity, representatives
 from untwine.methods.generalised_contrastive_pca import contrasts
 from untwine.methods.probabilistic_contrastive_pca import maximum_likelihood
-from untwine.methods.shared.planes import leading
+from untwine.methods.shared.linear_subspaces import leading
 from untwine.metrics import canonical_correlation
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -118,7 +118,7 @@ def test_generalised_contrastive_pca_equals_its_authors_on_normalised_data(versi
 @pytest.mark.parametrize("gamma", ["0", "0.1", "0.2", "0.3"])
 def test_probabilistic_contrastive_pca_equals_its_authors(k, gamma):
     truth, (A, B), (x, y) = golden("pcpca"), covariances(), sides()
-    both = Comparison(np.zeros(12), np.eye(12), A, B, len(x), len(y), np.trace(A), np.trace(B))
+    both = GroupCovariances(np.zeros(12), np.eye(12), A, B, len(x), len(y), np.trace(A), np.trace(B))
     W, sigma2 = maximum_likelihood(both, float(gamma), k)
     np.testing.assert_allclose(W @ W.T, truth[f"k{k}_gamma{gamma}_WWt"], atol=1e-8)
     assert sigma2 == pytest.approx(float(truth[f"k{k}_gamma{gamma}_sigma2"]), rel=1e-10)
@@ -128,7 +128,7 @@ def test_probabilistic_contrastive_pca_equals_its_authors(k, gamma):
     objective = logs["target"] - float(gamma) * logs["background"]
     assert objective == pytest.approx(float(truth[f"k{k}_gamma{gamma}_objective"]), rel=1e-10)
     if k == 2:
-        maps = un.ProbabilisticContrastivePCA(gamma=float(gamma)).salient_plane(both).maps
+        maps = un.ProbabilisticContrastivePCA(gamma=float(gamma)).salient_subspace(both).maps
         for name, rows in (("target", x), ("background", y)):
             codes = truth[f"k2_gamma{gamma}_z_{name}"]
             np.testing.assert_allclose(aligned(rows @ maps, codes), codes, atol=1e-8)
@@ -196,7 +196,7 @@ def test_decode_after_encode_is_the_orthogonal_projection(kind):
     np.testing.assert_allclose(method.reconstruct(data.x), centred @ span @ span.T + data.background.x.mean(0), atol=1e-4)
     assert np.abs(planes.components.numpy() @ planes.common.numpy().T).max() < 1e-9
     np.testing.assert_allclose(method.inverse_transform(method.transform(data.x)), method.reconstruct(data.x), atol=1e-6)
-    with pytest.raises(ValueError, match=r"expected codes of shape \(n, 7\); got \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"codes must have the shape \(n, 7\); got \(3, 5\); pass what transform returns"):
         method.inverse_transform(np.zeros((3, 5)))
 
 
@@ -204,7 +204,7 @@ def test_decode_after_encode_is_the_orthogonal_projection(kind):
 def test_samples_vary_as_the_data(kind):
     data = un.load("toy_contrast", n_target=3000, n_background=3000).train
     drawn = kind().fit(data).sample(3000)
-    noise = 0.3**2 * (20 - 7)  # what lies outside of both planes
+    noise = 0.3**2 * (20 - 7)  # what lies outside both subspaces
     assert drawn.var(0).sum() == pytest.approx(data.target.x.var(0).sum() - noise, rel=0.1)
 
 
@@ -220,7 +220,7 @@ def test_what_the_chosen_weight_was_is_kept(kind, tmp_path):
 
 
 def test_a_gamma_without_solution_is_refused():
-    with pytest.raises(ValueError, match=r"gamma must be a weight .*, below 1\.2 here; got 1\.3; lower it"):
+    with pytest.raises(ValueError, match=r"gamma must be below 1\.2 here, and low enough .*; got 1\.3; lower it"):
         un.ProbabilisticContrastivePCA(gamma=1.3).fit(vectors())
     assert un.ProbabilisticContrastivePCA().fit(vectors(target=60, background=2)).gamma_ < 30
 
@@ -228,7 +228,7 @@ def test_a_gamma_without_solution_is_refused():
 def test_networks_of_your_own_are_refused():
     import torch
 
-    with pytest.raises(ValueError, match=r"ContrastivePCA expected no networks of your own; got encoder; it has none\."):
+    with pytest.raises(ValueError, match=r"ContrastivePCA takes no networks of your own; got encoder; it has a closed form\."):
         un.ContrastivePCA().fit(vectors(), networks={"encoder": torch.nn.Linear(6, 2)})
 
 
@@ -279,7 +279,7 @@ def test_few_wide_rows_give_what_the_covariance_of_all_columns_gives():
     chance = np.random.default_rng(0)
     x = chance.integers(0, 255, size=(30, 3, 8, 8), dtype=np.uint8)
     x[:, 0] = 9  # columns that never vary
-    rows, columns = (way(x[:18], x[18:]) for way in (_by_rows, _by_columns))
+    rows, columns = (way(x[:18], x[18:]) for way in (_from_gram, _from_covariances))
     np.testing.assert_allclose(rows.axes.T @ rows.axes, np.eye(28), atol=1e-12)
     for name in ("A", "B"):
         one, other = (both.axes @ getattr(both, name) @ both.axes.T for both in (rows, columns))

@@ -163,7 +163,7 @@ def test_bad_variants_and_own_networks_get_their_sentence():
         un.LORD(inference="lazy").fit(data)
     with pytest.raises(ValueError, match="regularisation must be 'noise', 'kl' or 'none'; got 'dropout'"):
         un.LORD(regularisation="dropout").fit(data)
-    with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder; got decoder"):
+    with pytest.raises(ValueError, match="modules named generator or class_encoder or content_encoder; got decoder"):
         un.LORD(**TINY).fit(data, networks={"decoder": torch.nn.Linear(2, 2)})
 
 
@@ -189,13 +189,13 @@ def test_codes_that_are_searched_pay_for_their_size_only_where_training_made_the
 def test_contents_with_a_divergence_tell_how_unsure_they_are_and_others_do_not():
     data = bilinear(4, 5)
     method = un.LORD(**TINY | {"regularisation": "kl"}).fit(data)
-    found = method.deviations(data.x)
+    found = method.posterior_std(data.x)
     with torch.no_grad():
         raw = method.nets_["content_encoder"](method._standard(torch.from_numpy(data.x)))[:, 3:]
     assert list(found) == ["content"]
     np.testing.assert_allclose(found["content"], np.exp(0.5 * 10 * np.tanh(raw.numpy() / 10)), rtol=1e-5)
-    assert un.LORD(**TINY).fit(data).deviations(data.x) == {}
-    assert un.LORD(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).deviations(data.x) == {}
+    assert un.LORD(**TINY).fit(data).posterior_std(data.x) == {}
+    assert un.LORD(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).posterior_std(data.x) == {}
 
 
 def test_classes_of_training_have_codes_and_others_have_none():
@@ -204,9 +204,9 @@ def test_classes_of_training_have_codes_and_others_have_none():
     codes = method.class_codes([2, 0, 2])
     np.testing.assert_array_equal(codes, method.nets_["class_codes"].weight.detach().numpy()[[2, 0, 2]])
     for wrong in ([4], [-1], [0.5], 1):
-        with pytest.raises(ValueError, match=r"class_codes expected classes of training as whole numbers \(n,\) below 4"):
+        with pytest.raises(ValueError, match=r"labels must be training classes as whole numbers \(n,\) below 4"):
             method.class_codes(wrong)
-    with pytest.raises(ValueError, match="class_codes must be a method with a code for every class, but lord has none"):
+    with pytest.raises(ValueError, match="class_codes needs a method with a code for every class; lord has none"):
         un.LORD(**{**TINY, "inference": "amortised"}).fit(data).class_codes([0])
     with pytest.raises(NotFittedError):
         un.LORD().class_codes([0])

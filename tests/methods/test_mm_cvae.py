@@ -7,7 +7,7 @@ from small import small, vectors
 
 import untwine as un
 from untwine.evaluation.diagnostics import code_record
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 
 STEPS, BATCH = 1000, 64
 
@@ -102,8 +102,8 @@ def step(**changes):
     method = small("mm_cvae", batch=64, **changes)
     method._prepare(data, {})
     (stage,) = method.stages()
-    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float32, torch.device("cpu"))
-    ((player, terms),) = stage.step(rows.batch(rows.order(stage, 0, 0)[0], (0, 0, 0)), 0)
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float32, torch.device("cpu"))
+    ((player, terms),) = stage.step(rows.batch(rows.order(stage, 0, 0)[0], (0, 0, 0), stage.batches), 0)
     assert player == "vae"
     return terms
 
@@ -119,5 +119,5 @@ def test_the_moments_are_those_of_the_codes_of_both_groups():
 
 
 def test_a_batch_of_one_gets_the_sentence():
-    with pytest.raises(ValueError, match=r"expected at least 2 points in each set; got 1 and 1; raise batch"):
+    with pytest.raises(ValueError, match=r"needs at least 2 points in each set; got 1 and 1; raise batch"):
         small("mm_cvae", batch=1).fit(vectors())

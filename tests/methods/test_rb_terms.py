@@ -7,8 +7,8 @@ from torch.distributions import Laplace, Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.losses import adversarial
-from untwine.networks.autoencoder import HASTE
-from untwine.training.batches import Rows, units
+from untwine.networks.autoencoder import LOGVAR_SCALE
+from untwine.training.batches import TrainingData, as_float
 
 N = 16
 CASES = ("vectors", "images")
@@ -23,11 +23,11 @@ def started(name, kind, **changes):
     x = torch.from_numpy(data.x)
     x = method._standard(x) if kind == "vectors" else x
     (stage,) = method.stages()
-    rows = Rows.of(data, x, torch.float64, torch.device("cpu"))
+    rows = TrainingData.of(data, x, torch.float64, torch.device("cpu"))
     order = rows.order(stage, 0, 0)[0]
     with torch.no_grad():
         method.nets_["reference"]["e"].copy_(torch.tensor([0.5, -1.0, 2.0]))  # at 0 nobody would miss it
-    return method, stage.step, lambda: rows.batch(order, (0, 0, 0))
+    return method, stage.step, lambda: rows.batch(order, (0, 0, 0), stage.batches)
 
 
 def groups(rows):
@@ -47,7 +47,7 @@ def said(method, z, e):
     output = vae.decoder(torch.cat([z, e], 1))
     if output.ndim == 4:
         return Laplace(torch.sigmoid(output), method.scale)
-    return Normal(output, torch.exp(0.5 * 10 * torch.tanh(HASTE * vae.noise / 10)))
+    return Normal(output, torch.exp(0.5 * 10 * torch.tanh(LOGVAR_SCALE * vae.noise / 10)))
 
 
 def total(logs):
@@ -146,7 +146,7 @@ def test_a_dropped_input_says_nothing_and_the_others_do(missing, monkeypatch):
     keep = torch.ones(2 * N, 3, dtype=torch.float64)
     keep[:, missing] = 0
     asked = []
-    monkeypatch.setattr(adversarial, "kept", lambda noise, dropped: asked.append((noise.shape, dropped)) or keep)
+    monkeypatch.setattr(adversarial, "dropout_mask", lambda noise, dropped: asked.append((noise.shape, dropped)) or keep)
     inputs = [torch.randn(2 * N, width, dtype=torch.float64) for width in (6, 4, 3)]
 
     def ratios(rows):
@@ -182,4 +182,4 @@ def test_a_image_costs_the_laplace_distribution_of_its_error():
     found = method.nets_["vae"].reconstruction(x, *codes)
     by_hand = ((x - mean).abs() / 0.25 + torch.log(torch.tensor(0.5))).flatten(1).sum(1).mean()
     torch.testing.assert_close(found, by_hand)
-    assert units(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of images in [0, 1]
+    assert as_float(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of images in [0, 1]

@@ -9,9 +9,9 @@ from torch.nn import functional
 
 import untwine as un
 from untwine.losses.adversarial import gradient_penalty
-from untwine.networks.translator import critic, translator
+from untwine.networks.translator import build_critic, build_translator
 from untwine.samples import Samples
-from untwine.training.batches import Batch, Rows
+from untwine.training.batches import Batch, TrainingData
 
 TINY = {"epochs": 1, "batch": 12, "width": 8, "precision": "float64"}
 SEED = (1, 2, 3)
@@ -29,7 +29,7 @@ def started(**changes):
     method._prepare(data, {})
     (stage,) = method.stages()
     x = method._standard(torch.from_numpy(data.x))
-    return method, stage, Rows.of(data, x, torch.float64, torch.device("cpu"), labelled=True)
+    return method, stage, TrainingData.of(data, x, torch.float64, torch.device("cpu"), labelled=True)
 
 
 def batch(stage, given, number=0):
@@ -70,7 +70,7 @@ def test_the_terms_of_both_players_by_hand():
     (real, says), (fake, of_made) = D(one.x), D(made)
     right = lambda logits, which: -logits.log_softmax(1)[torch.arange(12), which].mean()  # noqa: E731
     torch.testing.assert_close(d_terms["real"], -real.mean())
-    torch.testing.assert_close(d_terms["made"], fake.mean())
+    torch.testing.assert_close(d_terms["generated"], fake.mean())
     torch.testing.assert_close(d_terms["class"], 2 * right(says, one.labels))
     between = (share[:, None] * one.x + (1 - share[:, None]) * made.detach()).requires_grad_()
     (slope,) = torch.autograd.grad(D(between)[0].sum(), between)
@@ -105,7 +105,7 @@ def apart(method, stage, given):
     """How much more real the critic finds rows than made ones, in the mean of three batches."""
     with torch.no_grad():
         found = [terms(method, stage, given, "discriminator", 1000 + number) for number in range(3)]
-    return -sum((one["real"] + one["made"]).item() for one in found) / 3
+    return -sum((one["real"] + one["generated"]).item() for one in found) / 3
 
 
 def test_the_critic_learns_when_it_alone_moves_and_the_translator_makes_it_harder():
@@ -146,7 +146,7 @@ def test_rows_get_the_class_that_they_are_asked_for():
 def test_networks_keep_the_size_and_see_class_and_row(size):
     torch.manual_seed(0)
     x, y = torch.rand(2, 3, size, size) * 2 - 1, functional.one_hot(torch.tensor([0, 3]), 4).float()
-    G, D = translator("residual", (3, size, size), 4, 2), critic("residual", (3, size, size), 4, 2)
+    G, D = build_translator("residual", (3, size, size), 4, 2), build_critic("residual", (3, size, size), 4, 2)
     made = G(x, y)
     assert made.shape == x.shape
     assert made.abs().max() <= 1
@@ -159,7 +159,7 @@ def test_networks_keep_the_size_and_see_class_and_row(size):
 
 def test_at_the_papers_size_the_translator_is_the_papers():
     with torch.device("meta"):
-        G = translator("residual", (3, 128, 128), 8, 64)
+        G = build_translator("residual", (3, 128, 128), 8, 64)
     shapes = [tuple(p.shape) for name, p in G.named_parameters() if p.ndim == 4]
     assert shapes[:3] == [(64, 11, 7, 7), (128, 64, 4, 4), (256, 128, 4, 4)]
     assert shapes[3:15] == [(256, 256, 3, 3)] * 12
@@ -168,7 +168,7 @@ def test_at_the_papers_size_the_translator_is_the_papers():
 
 def test_at_the_papers_size_the_critic_is_the_papers():
     with torch.device("meta"):
-        D = critic("residual", (3, 128, 128), 8, 64)
+        D = build_critic("residual", (3, 128, 128), 8, 64)
         shapes = [tuple(p.shape) for p in D.parameters() if p.ndim == 4]
         seen = D.trunk(torch.empty(1, 3, 128, 128))
     widths = [3, 64, 128, 256, 512, 1024, 2048]
@@ -180,9 +180,11 @@ def test_at_the_papers_size_the_critic_is_the_papers():
 def test_a_game_without_classes_and_networks_of_ones_own_are_refused():
     with pytest.raises(ValueError, match="w_class must be a number > 0; got 0.0"):
         un.StarGAN(w_class=0.0).fit(rows())
-    with pytest.raises(ValueError, match="expected no networks of your own; got encoder"):
+    with pytest.raises(ValueError, match="StarGAN takes no networks of your own; got encoder; choose some by name"):
         un.StarGAN().fit(rows(), networks={"encoder": torch.nn.Linear(5, 2)})
-    with pytest.raises(ValueError, match="networks='residual' must be images"):
+    with pytest.raises(ValueError, match="networks='residual' needs images"):
         un.StarGAN(networks="residual").fit(rows())
-    with pytest.raises(ValueError, match="expected it to be fitted first"):
+    with pytest.raises(
+        ValueError, match="the blocks of StarGAN depend on the data and are known once it is fitted; call fit first"
+    ):
         _ = un.StarGAN().blocks

@@ -9,7 +9,7 @@ import untwine as un
 from untwine import manipulate, plots
 from untwine.cli.app import main
 from untwine.methods.shared.styles import cluster_styles, domain_mask, style_features
-from untwine.networks.pretrained.perceptual import KNOWN
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS
 from untwine.runs import files
 from untwine.runs.files import write_tensors
 from untwine.samples import Samples
@@ -50,15 +50,15 @@ def test_features_are_the_mean_and_deviation_of_each_channel():
     np.testing.assert_allclose(style_features(moved, "pixels"), style_features(x, "pixels"), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", list(KNOWN))
+@pytest.mark.parametrize("name", list(FEATURE_NETWORKS))
 def test_features_of_a_network_are_those_of_its_first_layer(name, tmp_path):
     torch.manual_seed(0)
-    network = KNOWN[name].make()
+    network = FEATURE_NETWORKS[name].build()
     write_tensors(tmp_path / "made.safetensors", network.state_dict())
     x = np.random.default_rng(0).integers(0, 256, (2, 3, 40, 40)).astype(np.uint8)
     first = network.features[0]
     with torch.no_grad():
-        units = (torch.from_numpy(x) / 255 - network.mean) / network.spread
+        units = (torch.from_numpy(x) / 255 - network.mean) / network.std
         layer = functional.relu(functional.conv2d(units, first.weight, first.bias, first.stride, first.padding)).numpy()
     expected = np.c_[layer.mean((2, 3)), layer.std((2, 3))]
     np.testing.assert_allclose(style_features(x, name, tmp_path / "made.safetensors"), expected, rtol=1e-4, atol=1e-5)
@@ -67,17 +67,19 @@ def test_features_of_a_network_are_those_of_its_first_layer(name, tmp_path):
 def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
     data, _ = drawings(4)
-    with pytest.raises(ValueError, match="expected the domain of every row as its label"):
+    with pytest.raises(
+        ValueError, match="cluster_styles needs the domain of every sample as its label; got samples without one"
+    ):
         cluster_styles(Samples(data.x))
-    with pytest.raises(ValueError, match="clusters must be a whole number from 1 to the 1 different images of 'edges'; got 2"):
+    with pytest.raises(ValueError, match="clusters of 'edges' must be a whole number from 1 to 1; got 2"):
         cluster_styles(data, 2, features="pixels")
-    with pytest.raises(ValueError, match="the weights of vgg16 were expected as"):
+    with pytest.raises(ValueError, match="the weights of vgg16 must be in a file"):
         cluster_styles(data, 1)
-    with pytest.raises(ValueError, match="features must be one of vgg16, squeezenet, pixels; got 'colour'"):
+    with pytest.raises(ValueError, match="features must be 'vgg16' or 'squeezenet' or 'pixels'; got 'colour'"):
         cluster_styles(data, 1, features="colour")
-    with pytest.raises(ValueError, match=r"styles must be images \(n, C, H, W\)"):
+    with pytest.raises(ValueError, match=r"x must be images \(n, C, H, W\), grey or RGB; got shape"):
         style_features(np.zeros((3, 4)))
-    with pytest.raises(ValueError, match=r"expected one of the data's \(edges, shoes\); got 'boots'"):
+    with pytest.raises(ValueError, match=r"the domain must be one of the data; got 'boots'; "):
         domain_mask(data, "boots")
 
 
@@ -90,7 +92,7 @@ def test_a_row_of_the_image_has_the_images_of_one_class():
     middles = [tuple(np.asarray(image.get_array()).reshape(-1, 3).min(0)) for image in axes.images[5:10]]
     assert len(set(middles)) == 1  # all are red
     assert len(plots.class_samples(data.x, truth, most=2).axes[0].texts) == 2
-    with pytest.raises(ValueError, match="expected a label for every image"):
+    with pytest.raises(ValueError, match="labels must have one class for each of the"):
         plots.class_samples(data.x, truth[:3])
 
 
@@ -138,4 +140,4 @@ def test_from_domains_to_styles_to_translations(capsys):
     assert command("translate", "run", "--out", "x.png") == 2
     assert "translate needs either --to or --style; got neither" in capsys.readouterr().err
     assert command("translate", "run", "--to", "boots", "--out", "x.png") == 2
-    assert "expected one of the data's (edges, shoes); got 'boots'" in capsys.readouterr().err
+    assert "the domain must be one of the data; got 'boots'" in capsys.readouterr().err

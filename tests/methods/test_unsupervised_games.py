@@ -8,7 +8,7 @@ from small import small, vectors
 from torch.nn import functional
 
 from untwine.losses import gaussian
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 from untwine.training.loop import train
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-12}
@@ -20,12 +20,12 @@ def begun(name, **options):
     method = small(name, **{"precision": "float64", "batch": 64} | options)
     method._prepare(data, {})
     (stage,) = method.stages()
-    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
     return method, stage, rows
 
 
 def batch(stage, rows, number=0):
-    return rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+    return rows.batch(rows.order(stage, 0, number)[0], (0, 0, number), stage.batches)
 
 
 def moved(name, *players, **options):

@@ -70,9 +70,9 @@ class BetaTCVAE(OneBlockVAE):
         terms = {"reconstruction": nets.reconstruction(x, z)}
         yield "vae", terms | {name: w * term for (name, term), w in zip(kl_terms.items(), weights, strict=True) if w}
 
-    def _kl_terms(self, z: Tensor, mu: Tensor, logvar: Tensor) -> total_correlation.Parts:
+    def _kl_terms(self, z: Tensor, mu: Tensor, logvar: Tensor) -> total_correlation.KLTerms:
         """Return the three terms, with q(z) at this process's codes estimated from the samples of all processes."""
         all_mu, all_logvar = distributed.gather(mu), distributed.gather(logvar)
         n = len(all_mu)
-        log_weights = total_correlation.stratified(n, self.data_["rows"])[distributed.share(n)].to(z)
-        return total_correlation.parts(z, mu, logvar, all_mu, all_logvar, log_weights)
+        log_weights = total_correlation.log_importance_weights(n, self.data_["rows"])[distributed.share(n)].to(z)
+        return total_correlation.kl_decomposition(z, mu, logvar, all_mu, all_logvar, log_weights)

@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from untwine._typing import Array
-from untwine.linear.covariances import Comparison
+from untwine.linear.covariances import GroupCovariances
 from untwine.method.fields import Weight
 from untwine.methods.shared.linear_subspaces import LinearContrastive, SalientSubspace, leading, square_root
 
@@ -50,22 +50,22 @@ class ContrastivePCA(LinearContrastive):
         """The weight that was used."""
         return float(self._subspaces().alpha)
 
-    def salient_subspace(self, comparison: Comparison) -> SalientSubspace:
+    def salient_subspace(self, covariances: GroupCovariances) -> SalientSubspace:
         """Return the leading eigenvectors of A - alpha B."""
         k = self.blocks["salient"]
-        alpha = self.alpha if self.alpha is not None else choose_alpha(comparison, k, self.seed)
-        V = leading(comparison.A - alpha * comparison.B, k)[1]
+        alpha = self.alpha if self.alpha is not None else choose_alpha(covariances, k, self.seed)
+        V = leading(covariances.A - alpha * covariances.B, k)[1]
         return SalientSubspace(V, V, {"alpha": alpha})
 
 
-def choose_alpha(comparison: Comparison, k: int, seed: int) -> float:
+def choose_alpha(covariances: GroupCovariances, k: int, seed: int) -> float:
     """Return the alpha, of the clusters' representatives, whose subspace explains most target and least background variance."""
-    if not len(comparison.A):
+    if not len(covariances.A):
         return 0.0
-    subspaces = [leading(comparison.A - alpha * comparison.B, k)[1] for alpha in ALPHAS]
-    candidates = representatives(affinity(comparison.A, subspaces), seed)
-    target, background = comparison.target_variance, comparison.background_variance
-    shares = [share(comparison.A, subspaces[i], target) - share(comparison.B, subspaces[i], background) for i in candidates]
+    subspaces = [leading(covariances.A - alpha * covariances.B, k)[1] for alpha in ALPHAS]
+    candidates = representatives(affinity(covariances.A, subspaces), seed)
+    target, background = covariances.target_variance, covariances.background_variance
+    shares = [share(covariances.A, subspaces[i], target) - share(covariances.B, subspaces[i], background) for i in candidates]
     return float(ALPHAS[candidates[int(np.argmax(shares))]])
 
 

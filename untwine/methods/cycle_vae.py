@@ -33,9 +33,9 @@ from torch.nn import functional
 from untwine.losses import gaussian
 from untwine.method.fields import Weight
 from untwine.methods.shared.class_content import ClassContent
-from untwine.networks.class_content import generator
-from untwine.networks.norm import statistics_kept
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import build_generator
+from untwine.networks.norm import freeze_running_stats
+from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
@@ -62,11 +62,11 @@ class CycleVAE(ClassContent):
         """Return the generator and both encoders, that of content with log-variances."""
         self.check_build(shape, own)
         encoders = self.encoders(shape, own, {"class": self.n_class, "content": 2 * self.n_content})
-        return nn.ModuleDict({"generator": generator(self, shape, own), **encoders})
+        return nn.ModuleDict({"generator": build_generator(self, shape, own), **encoders})
 
     def stages(self) -> Iterator[Stage]:
         """Take both cycles in every step, on pairs of one class."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         encoders = [self.nets_["class_encoder"], self.nets_["content_encoder"]]
         players = {"generator": Player(self.nets_["generator"], self.lr), "encoders": Player(encoders, self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes")
@@ -77,7 +77,7 @@ class CycleVAE(ClassContent):
         s, (mu, logvar) = nets["class_encoder"](x).to(x.dtype), self._content(x)
         first, second = batch.split_pairs(s)
         decoded = nets["generator"](torch.cat([second, first]), gaussian.sample(mu, logvar, batch.noise(self.n_content)))
-        terms = {"reconstruction": self.w_reconstruction * lpips.mean(self.loss, decoded, x)}
+        terms = {"reconstruction": self.w_reconstruction * reconstruction.mean_loss(self.loss, decoded, x)}
         if self.w_kl:
             terms["kl"] = self.w_kl * gaussian.kl(mu, logvar) / math.prod(x.shape[1:])
         yield ("generator", "encoders"), terms
@@ -92,13 +92,13 @@ class CycleVAE(ClassContent):
         # The partner half a batch away may be a sample of another process.
         all_s = distributed.gather(s)
         partner = all_s.roll(len(all_s) // 2, 0)[distributed.share(len(all_s))]
-        with statistics_kept(self.nets_):  # these samples are generated
+        with freeze_running_stats(self.nets_):  # these samples are generated
             one, other = (self._content(self.nets_["generator"](code, c))[0] for code in (s, partner))
         return functional.l1_loss(one, other)
 
     def _content(self, x: Tensor) -> tuple[Tensor, Tensor]:
         mu, logvar = self.nets_["content_encoder"](x).to(x.dtype).chunk(2, 1)
-        return mu, gaussian.bounded(logvar)
+        return mu, gaussian.clamp_logvar(logvar)
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the class code and the mean of q(c|x)."""

@@ -38,14 +38,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.losses import adversarial
-from untwine.losses.adversarial import no, weighted, yes
+from untwine.losses.adversarial import bce_fake, bce_real, weighted_terms
 from untwine.method.fields import Count, Positive, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.methods.shared.gan import BETAS, InfoGANOptions, Prior, code_error, sample_prior, to_tanh_range, to_unit_range
 from untwine.methods.shared.inferred import salient_width
 from untwine.methods.shared.own_networks import refuse_own_networks
-from untwine.networks.critic import Critic, Generator, chosen
-from untwine.networks.norm import statistics_kept
+from untwine.networks.critic import Critic, Generator, select_gan_networks
+from untwine.networks.norm import freeze_running_stats
 from untwine.samples import Samples
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
@@ -124,14 +124,14 @@ class DoubleInfoGAN(InfoGANOptions):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, the discriminator with its heads and, where it has a weight, the regulariser."""
         refuse_own_networks(self, own, "choose some by name with networks=...")
-        (common, salient), pair = self.blocks.values(), chosen(self.networks, shape)
+        (common, salient), pair = self.blocks.values(), select_gan_networks(self.networks, shape)
         self.check_regulariser("n_salient", salient)  # n_salient="auto" is known only now
-        width, codes = self.width or pair.width, {"z": common, "s": salient}
+        width, codes = self.width or pair.default_width, {"z": common, "s": salient}
         nets = nn.ModuleDict({"generator": Generator(pair, common + salient, shape, width)})
         logits = [name for name, weight in (("real", self.w_adv), ("target", self.w_class)) if weight]
-        nets["discriminator"] = Critic(pair, shape, width, logits=logits, codes=codes, deviation=self.noise)
+        nets["discriminator"] = Critic(pair, shape, width, logits=logits, codes=codes, noise_std=self.noise)
         if self.w_cr:
-            nets["cr"] = Critic(pair, (2 * shape[0], *shape[1:]), width, codes={"k": salient}, deviation=self.noise)
+            nets["cr"] = Critic(pair, (2 * shape[0], *shape[1:]), width, codes={"k": salient}, noise_std=self.noise)
         return nets
 
     def stages(self) -> Iterator[Stage]:
@@ -170,37 +170,37 @@ class DoubleInfoGAN(InfoGANOptions):
             x = self.nets_["generator"](z, s)
             return Fakes(x, z, s, x[:0], k)
         (z_t, _), (s_t, _) = batch.split_groups(z), batch.split_groups(s)
-        k = adversarial.index(batch.split_groups(batch.noise())[0], s.shape[1])
+        k = adversarial.uniform_index(batch.split_groups(batch.noise())[0], s.shape[1])
         other = sample_prior(batch.split_groups(batch.noise(s.shape[1]))[0], self.prior_salient, 0.0)
-        x = self.nets_["generator"](torch.cat([z, z_t]), torch.cat([s, adversarial.shared_at(k, s_t, other)]))
+        x = self.nets_["generator"](torch.cat([z, z_t]), torch.cat([s, adversarial.share_dimension(k, s_t, other)]))
         return Fakes(x[: len(z)], z, s, x[len(z) :], k)
 
     def _generator_terms(self, batch: Batch, x: Tensor, real: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:
-        with statistics_kept(*(net for name, net in self.nets_.items() if name != "generator")):
+        with freeze_running_stats(*(net for name, net in self.nets_.items() if name != "generator")):
             fake = self._heads_of_generated(batch, fakes.x)
             terms = {
-                "adversarial": (self.w_adv, lambda: self._sum(batch, yes(fake["real"]))),
+                "adversarial": (self.w_adv, lambda: self._sum(batch, bce_real(fake["real"]))),
                 "class": (self.w_class, lambda: self._class(batch, fake["target"])),
                 "info_common": (self.w_info_z, lambda: self._sum(batch, code_error(fake["z"], fakes.z, self.posterior))),
                 "info_salient": (self.w_info_s, lambda: self._sum(batch, code_error(fake["s"], fakes.s, self.posterior))),
                 "image": (self.w_image, lambda: self._image(batch, x, real["z"].detach(), real["s"].detach())),
                 "cr": (self.w_cr, lambda: self._cr(batch, fakes.x, fakes.other, fakes.k)),
             }
-            return weighted(terms)
+            return weighted_terms(terms)
 
     def _discriminator_terms(self, batch: Batch, x: Tensor, real: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:
         # The generator was updated since: no gradient may go through the samples that it generated before.
-        with statistics_kept(self.nets_["discriminator"], self.nets_["generator"]):
+        with freeze_running_stats(self.nets_["discriminator"], self.nets_["generator"]):
             fake = self._heads_of_generated(batch, fakes.x.detach())
             terms = {
-                "adversarial": (self.w_adv, lambda: self._sum(batch, yes(real["real"]) + no(fake["real"]))),
+                "adversarial": (self.w_adv, lambda: self._sum(batch, bce_real(real["real"]) + bce_fake(fake["real"]))),
                 "class": (self.w_class, lambda: self._class(batch, real["target"])),
                 "info_common": (self.w_info_z, lambda: self._sum(batch, code_error(fake["z"], fakes.z, self.posterior))),
                 "info_salient": (self.w_info_s, lambda: self._sum(batch, code_error(fake["s"], fakes.s, self.posterior))),
                 "salient_penalty": (self.w_info_real, lambda: self._salient_penalty(batch, real["s"])),
                 "image": (self.w_image, lambda: self._image(batch, x, real["z"], real["s"])),
             }
-            return weighted(terms)
+            return weighted_terms(terms)
 
     def _heads_of_real(self, batch: Batch, x: Tensor) -> dict[str, Tensor]:
         return self._heads(batch, x, z=self.w_image, s=self.w_image or self.w_info_real)
@@ -220,7 +220,7 @@ class DoubleInfoGAN(InfoGANOptions):
 
     def _class(self, batch: Batch, logits: Tensor) -> Tensor:
         target, background = batch.split_groups(logits)
-        return self._sum(batch, torch.cat([yes(target), no(background)]))
+        return self._sum(batch, torch.cat([bce_real(target), bce_fake(background)]))
 
     def _salient_penalty(self, batch: Batch, s: Tensor) -> Tensor:
         """Return |Q_s(x)| of real backgrounds."""

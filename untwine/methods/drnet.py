@@ -28,9 +28,9 @@ from torch.nn import functional
 
 from untwine.method.fields import NonNegative, Weight
 from untwine.methods.shared.class_content import ClassContent
-from untwine.networks.class_content import generator
+from untwine.networks.class_content import build_generator
 from untwine.networks.mlp import layers
-from untwine.networks.pretrained import lpips
+from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
@@ -62,11 +62,11 @@ class DrNet(ClassContent):
         self.check_build(shape, own)
         encoders = self.encoders(shape, own)
         discriminator = layers(2 * self.n_content, HIDDEN, HIDDEN, 1)
-        return nn.ModuleDict({"generator": generator(self, shape, own), **encoders, "discriminator": discriminator})
+        return nn.ModuleDict({"generator": build_generator(self, shape, own), **encoders, "discriminator": discriminator})
 
     def stages(self) -> Iterator[Stage]:
         """Update the autoencoder and the discriminator in turn, on pairs of one class."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         autoencoder = [self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")]
         players = {"autoencoder": Player(autoencoder, self.lr)}
         if self.lambda_game:
@@ -79,7 +79,7 @@ class DrNet(ClassContent):
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
         (s_a, s_b), (c_a, c_b) = batch.split_pairs(s), batch.split_pairs(c)
         terms = {
-            "reconstruction": lpips.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
+            "reconstruction": reconstruction.mean_loss(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
             "similarity": self.lambda_similarity * functional.mse_loss(s_a, s_b),
         }
         if not self.lambda_game:

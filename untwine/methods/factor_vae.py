@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import density_ratio, gaussian
-from untwine.losses.total_correlation import log_ratio, permuted
+from untwine.losses.total_correlation import log_ratio, permute_dimensions
 from untwine.method.fields import Count, NonNegative, Weight
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
 from untwine.networks.autoencoder import Autoencoder
@@ -101,7 +101,7 @@ class FactorVAE(OneBlockVAE):
         z = z.detach()
         marginal = self._sample(other, noise_other) if self.second_batch else z
         joint, independent = self._log_ratio(torch.cat([z, self._permute(batch, marginal)])).chunk(2)
-        yield "discriminator", {"discrimination": density_ratio.discrimination(joint, independent)}
+        yield "discriminator", {"discrimination": density_ratio.discriminator_loss(joint, independent)}
 
     def _halves(self, batch: Batch, values: Tensor) -> tuple[Tensor, Tensor]:
         """Return the values for the ELBO and those for the permuted codes: the same ones unless there is a second batch."""
@@ -118,4 +118,4 @@ class FactorVAE(OneBlockVAE):
     def _permute(self, batch: Batch, z: Tensor) -> Tensor:
         """Return this process's share of the global batch's codes, permuted in each dimension."""
         order = distributed.gather(self._halves(batch, batch.noise(self.n_latent))[1])
-        return permuted(distributed.gather(z), order)[distributed.share(len(order))]
+        return permute_dimensions(distributed.gather(z), order)[distributed.share(len(order))]

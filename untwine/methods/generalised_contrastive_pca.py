@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from untwine._typing import Array
-from untwine.linear.covariances import Comparison
+from untwine.linear.covariances import GroupCovariances
 from untwine.methods.shared.linear_subspaces import LinearContrastive, SalientSubspace
 
 TIE = 1e-6
@@ -33,9 +33,9 @@ class GeneralisedContrastivePCA(LinearContrastive):
 
     name: ClassVar[str] = "generalised_contrastive_pca"
 
-    def salient_subspace(self, comparison: Comparison) -> SalientSubspace:
+    def salient_subspace(self, covariances: GroupCovariances) -> SalientSubspace:
         """Return the directions of largest contrast."""
-        W = contrasts(comparison.A, comparison.B)[1][:, : self.blocks["salient"]]
+        W = contrasts(covariances.A, covariances.B)[1][:, : self.blocks["salient"]]
         return SalientSubspace(W, W)
 
 

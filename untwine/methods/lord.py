@@ -45,8 +45,8 @@ from untwine.losses import gaussian
 from untwine.losses.classes import class_means
 from untwine.method.fields import Count, CountOrZero, Loss, NonNegative, Positive, Weight
 from untwine.methods.shared.class_content import ClassContent
-from untwine.networks.class_content import encoder, generator
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import build_encoder, build_generator
+from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.embedding_table import EmbeddingTable
@@ -117,20 +117,20 @@ class LORD(ClassContent):
         """Return the generator, and the embedding tables and encoders that the variant has."""
         self.check_build(shape, own)
         out = 2 * self.n_content if self.regularisation == "kl" else self.n_content  # with their log-variances
-        nets = nn.ModuleDict({"generator": generator(self, shape, own)})
+        nets = nn.ModuleDict({"generator": build_generator(self, shape, own)})
         if self.inference != "amortised":
             nets["class_codes"] = EmbeddingTable(self.inferred_["classes"], self.n_class)
         if self.inference == "latent":
             nets["content_codes"] = EmbeddingTable(self.inferred_["rows"], out)
         if self.epochs_encoders or self.inference == "amortised":
-            nets["class_encoder"] = encoder("class", self.n_class, self, shape, own)
+            nets["class_encoder"] = build_encoder("class", self.n_class, self, shape, own)
         if self.epochs_encoders or self.inference != "latent":
-            nets["content_encoder"] = encoder("content", out, self, shape, own)
+            nets["content_encoder"] = build_encoder("content", out, self, shape, own)
         return nets
 
     def stages(self) -> Iterator[Stage]:
         """Learn codes and generator, then the encoders with the generator."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         nets, encoders = self.nets_, []
         players = {"generator": Player(nets["generator"], self.lr)}
         if self.inference != "amortised":
@@ -162,7 +162,7 @@ class LORD(ClassContent):
             code = nets["content_encoder"](batch.x).to(batch.x.dtype)
             players.append("encoders")
         c, terms = self._regularise(code, batch)
-        yield tuple(players), {"reconstruction": lpips.mean(self.loss, nets["generator"](e, c), batch.x), **terms}
+        yield tuple(players), {"reconstruction": reconstruction.mean_loss(self.loss, nets["generator"](e, c), batch.x), **terms}
 
     def _regularise(self, code: Tensor, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the content code that the generator is given, and its penalty."""
@@ -171,7 +171,7 @@ class LORD(ClassContent):
         noise = batch.noise(self.n_content)
         if self.regularisation == "kl":
             mu, logvar = code.chunk(2, 1)
-            logvar = gaussian.bounded(logvar)
+            logvar = gaussian.clamp_logvar(logvar)
             return gaussian.sample(mu, logvar, noise), {"kl": self.beta * gaussian.kl(mu, logvar)}
         terms = {"decay": self.decay * code.square().sum(1).mean()} if self.decay else {}
         return code + self.sigma * noise, terms
@@ -181,7 +181,7 @@ class LORD(ClassContent):
         nets = self.nets_
         e, code = nets["class_encoder"](batch.x).to(batch.x.dtype), nets["content_encoder"](batch.x).to(batch.x.dtype)
         x = nets["generator"](e, code[:, : self.n_content])
-        terms = {"reconstruction": lpips.mean(self.loss, x, batch.x)}
+        terms = {"reconstruction": reconstruction.mean_loss(self.loss, x, batch.x)}
         if self.alpha:
             terms["class"] = self.alpha * functional.mse_loss(e, nets["class_codes"].read(batch.labels))
         if self.alpha and self.inference == "latent":
@@ -199,7 +199,7 @@ class LORD(ClassContent):
         """Return the standard deviations of content codes that are regularised by a KL term and have an encoder."""
         if self.regularisation != "kl" or "content_encoder" not in self.nets_:
             return {}
-        logvar = gaussian.bounded(self.nets_["content_encoder"](x)[:, self.n_content :])
+        logvar = gaussian.clamp_logvar(self.nets_["content_encoder"](x)[:, self.n_content :])
         return {"content": torch.exp(0.5 * logvar)}
 
     def _optimise_codes(self, x: Tensor) -> dict[str, Tensor]:
@@ -214,7 +214,7 @@ class LORD(ClassContent):
             with torch.enable_grad():
                 content = start["content"] if "content" in start else nets["content_encoder"](x)[:, : self.n_content]
                 # A sum over samples, so that no sample's codes depend on the others.
-                error = lpips.each(self.loss, nets["generator"](start["class"], content), x).sum()
+                error = reconstruction.sample_losses(self.loss, nets["generator"](start["class"], content), x).sum()
                 loss = error + decay * content.square().sum()
             for code, grad in zip(variables, torch.autograd.grad(loss, variables), strict=True):
                 code.grad = grad

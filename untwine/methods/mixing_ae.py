@@ -28,9 +28,9 @@ from torch.nn import functional
 
 from untwine.method.fields import NonNegative, Weight
 from untwine.methods.shared.class_content import ClassContent
-from untwine.networks.class_content import encoder, generator
-from untwine.networks.norm import statistics_kept
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import build_encoder, build_generator
+from untwine.networks.norm import freeze_running_stats
+from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
@@ -62,12 +62,12 @@ class MixingAE(ClassContent):
         pair = (2 * shape[0], *shape[1:])
         # The trunk of a discriminator is not normalised: real and mixed pairs would share their statistics.
         networks = "conv" if self.networks == "conv_norm" else self.networks
-        discriminator = encoder("pair", 1, replace(self, networks=networks), pair, {})
-        return nn.ModuleDict({"generator": generator(self, shape, own), **encoders, "discriminator": discriminator})
+        discriminator = build_encoder("pair", 1, replace(self, networks=networks), pair, {})
+        return nn.ModuleDict({"generator": build_generator(self, shape, own), **encoders, "discriminator": discriminator})
 
     def stages(self) -> Iterator[Stage]:
         """Update the autoencoder and the discriminator in turn, on pairs of one class."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         autoencoder = [self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")]
         players = {"autoencoder": Player(autoencoder, self.lr)}
         if self.lambda_game:
@@ -80,12 +80,12 @@ class MixingAE(ClassContent):
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
         (x, _), (s_a, s_b), (c_a, _) = map(batch.split_pairs, (batch.x, s, c))
         terms = {
-            "reconstruction": lpips.mean(self.loss, nets["generator"](s, c), batch.x),
-            "swap": lpips.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
+            "reconstruction": reconstruction.mean_loss(self.loss, nets["generator"](s, c), batch.x),
+            "swap": reconstruction.mean_loss(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
         }
         all_c = distributed.gather(c_a)
         other = all_c.roll(len(all_c) // 2, 0)[distributed.share(len(all_c))]
-        with statistics_kept(self.nets_):
+        with freeze_running_stats(self.nets_):
             mixed = nets["generator"](s_a, other)
             if self.w_again:
                 again = nets["content_encoder"](mixed).to(dtype)

@@ -25,11 +25,11 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import gaussian, likelihood
-from untwine.losses.classes import product
+from untwine.losses.classes import product_of_gaussians
 from untwine.method.fields import Count, Positive
 from untwine.methods.shared.class_content import ClassContent
-from untwine.networks.class_content import generator
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import build_generator
+from untwine.networks.pretrained import reconstruction
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
 
@@ -57,20 +57,20 @@ class MLVAE(ClassContent):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and an encoder for each block, with log-variances."""
         self.check_build(shape, own)
-        networks = {"generator": generator(self, shape, own)}
+        networks = {"generator": build_generator(self, shape, own)}
         widths = {block: 2 * width for block, width in self.blocks.items()}
         return nn.ModuleDict({**networks, **self.encoders(shape, own, widths)})
 
     def stages(self) -> Iterator[Stage]:
         """Train all networks together, on sets of samples of one class."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         players = {"vae": Player([self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")], self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes", together=self.together)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on the sum of L_M."""
         (s_mu, s_logvar), (c_mu, c_logvar) = self._infer(batch.x, "class"), self._infer(batch.x, "content")
-        mu, logvar = product(batch.sets(s_mu), batch.sets(s_logvar))
+        mu, logvar = product_of_gaussians(batch.sets(s_mu), batch.sets(s_logvar))
         # Every group needs one draw: of the noise of its samples the first is used.
         shared = gaussian.sample(mu, logvar, batch.sets(batch.noise(self.n_class))[0])
         s = shared.repeat(self.together, 1)
@@ -88,11 +88,11 @@ class MLVAE(ClassContent):
             return likelihood.gaussian(x, mean, self.scale)
         if self.loss == "l1":
             return likelihood.laplace(x, mean, self.scale)
-        return lpips.mean(self.loss, mean, x) * x[0].numel() / self.scale
+        return reconstruction.mean_loss(self.loss, mean, x) * x[0].numel() / self.scale
 
     def _infer(self, x: Tensor, block: str) -> tuple[Tensor, Tensor]:
         mu, logvar = self.nets_[f"{block}_encoder"](x).to(x.dtype).chunk(2, 1)
-        return mu, gaussian.bounded(logvar)
+        return mu, gaussian.clamp_logvar(logvar)
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the means of q(s|x) and q(c|x)."""

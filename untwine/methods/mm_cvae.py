@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from untwine.losses.moments import mmd_squared
+from untwine.losses.mmd import mmd_squared
 from untwine.method.fields import Positive, Weight
 from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, elbo_terms, gather_groups, infer, split_groups
 from untwine.training import distributed

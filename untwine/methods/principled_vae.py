@@ -70,7 +70,7 @@ class PrincipledVAE(TwoBlockVAE):
         s_t, s_b = split_groups(batch, s)
         terms = elbo_terms(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)  # Eq. 3
         if self.lambda_s:
-            terms["salient_penalty"] = self.lambda_s * gaussian.energy(s_b.mu, s_b.logvar)
+            terms["salient_penalty"] = self.lambda_s * gaussian.second_moment(s_b.mu, s_b.logvar)
         if self.lambda_z:
             terms["w2"] = self.lambda_z * w2_squared(*gather_groups(batch, z.mu))
         yield "vae", terms

@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from untwine._typing import Array
-from untwine.linear.covariances import RANK, Comparison
+from untwine.linear.covariances import RANK_TOLERANCE, GroupCovariances
 from untwine.method.fields import Weight
 from untwine.methods.shared.linear_subspaces import LinearContrastive, SalientSubspace, leading
 
@@ -56,31 +56,32 @@ class ProbabilisticContrastivePCA(LinearContrastive):
         """The variance of the noise."""
         return float(self._subspaces().sigma2)
 
-    def salient_subspace(self, comparison: Comparison) -> SalientSubspace:
+    def salient_subspace(self, covariances: GroupCovariances) -> SalientSubspace:
         """Return W and the maps to the posterior means."""
-        candidates = [self.gamma] if self.gamma is not None else [share * comparison.n / comparison.m for share in SHARES]
+        candidates = [self.gamma] if self.gamma is not None else [share * covariances.n / covariances.m for share in SHARES]
         for gamma in candidates:
-            solved = maximum_likelihood(comparison, gamma, self.blocks["salient"])
+            solved = maximum_likelihood(covariances, gamma, self.blocks["salient"])
             if solved is not None:
                 W, sigma2 = solved
                 M = W.T @ W + sigma2 * np.eye(W.shape[1])
                 # A direction with neither signal nor noise gets the code 0.
-                return SalientSubspace(W, W @ np.linalg.pinv(M, rcond=RANK, hermitian=True), {"gamma": gamma, "sigma2": sigma2})
+                maps = W @ np.linalg.pinv(M, rcond=RANK_TOLERANCE, hermitian=True)
+                return SalientSubspace(W, maps, {"gamma": gamma, "sigma2": sigma2})
         raise ValueError(
-            f"gamma must be below {comparison.n / comparison.m:.3g} here, and low enough that the noise variance is above 0; "
+            f"gamma must be below {covariances.n / covariances.m:.3g} here, and low enough that the noise variance is above 0; "
             f"got {self.gamma}; lower it, or leave it to gamma=None."
         )
 
 
-def maximum_likelihood(comparison: Comparison, gamma: float, k: int) -> tuple[Array, float] | None:
+def maximum_likelihood(covariances: GroupCovariances, gamma: float, k: int) -> tuple[Array, float] | None:
     """Return W (r, k) and sigma^2, or None where there is no maximum."""
-    n, m, d = comparison.n, comparison.m, len(comparison.origin)
+    n, m, d = covariances.n, covariances.m, len(covariances.origin)
     weight, a, b = n - gamma * m, n - 1, gamma * (m - 1)
     if weight <= 0:
         return None
-    values, U = leading(a * comparison.A - b * comparison.B, k)
-    left = a * comparison.target_variance - b * comparison.background_variance - values.sum()
-    if left < -RANK * a * comparison.target_variance:
+    values, U = leading(a * covariances.A - b * covariances.B, k)
+    left = a * covariances.target_variance - b * covariances.background_variance - values.sum()
+    if left < -RANK_TOLERANCE * a * covariances.target_variance:
         return None
     sigma2 = max(left, 0.0) / (weight * (d - len(values))) if d > len(values) else 0.0
     return U * np.sqrt(np.clip(values / weight - sigma2, 0, None)), sigma2

@@ -39,8 +39,8 @@ from untwine.method.kinds import Trained
 from untwine.methods.shared.gan import BETAS, to_tanh_range, to_unit_range
 from untwine.methods.shared.inferred import class_counts
 from untwine.methods.shared.own_networks import refuse_own_networks
-from untwine.networks.norm import statistics_kept
-from untwine.networks.translator import critic, translator
+from untwine.networks.norm import freeze_running_stats
+from untwine.networks.translator import build_critic, build_translator
 from untwine.samples import Samples
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
@@ -93,7 +93,7 @@ class StarGAN(Trained):
         """Return the translator and the critic."""
         refuse_own_networks(self, own, "choose some by name with networks=...")
         spec = (self.networks, shape, self.inferred_["classes"], self.width)
-        return nn.ModuleDict({"generator": translator(*spec), "discriminator": critic(*spec)})
+        return nn.ModuleDict({"generator": build_translator(*spec), "discriminator": build_critic(*spec)})
 
     def stages(self) -> Iterator[Stage]:
         """Update the critic in every step, and the translator in some."""
@@ -103,9 +103,9 @@ class StarGAN(Trained):
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Update D, then in the first of every `n_critic` steps G."""
         G, D, x, classes = self.nets_["generator"], self.nets_["discriminator"], to_tanh_range(batch.x), self.blocks["class"]
-        c = adversarial.index(batch.noise(), classes)
+        c = adversarial.uniform_index(batch.noise(), classes)
         target, source = (functional.one_hot(which, classes).to(x.dtype) for which in (c, batch.labels))
-        with torch.no_grad(), statistics_kept(G):
+        with torch.no_grad(), freeze_running_stats(G):
             generated = G(x, target)
         (real, logits), (fake, _) = D(x), D(generated)
         terms = {
@@ -123,7 +123,7 @@ class StarGAN(Trained):
         fake, logits = D(generated)
         terms = {"adversarial": -fake.mean(), "class": self.w_class * functional.cross_entropy(logits, c)}
         if self.w_reconstruction:
-            with statistics_kept(G):  # these samples are generated
+            with freeze_running_stats(G):  # these samples are generated
                 terms["reconstruction"] = self.w_reconstruction * functional.l1_loss(G(generated, source), x)
         yield "generator", terms
 

@@ -40,12 +40,12 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import adversarial, gaussian, likelihood
-from untwine.losses.density_ratio import discrimination
+from untwine.losses.density_ratio import discriminator_loss
 from untwine.method.fields import Probability
 from untwine.methods.shared.reference_vae import BETAS, ReferenceVAE, paper_001
-from untwine.networks import choose
+from untwine.networks import select_networks
 from untwine.networks.discriminator import Discriminator
-from untwine.networks.norm import statistics_kept
+from untwine.networks.norm import freeze_running_stats
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
 
@@ -68,8 +68,8 @@ class SymmetricRbVAE(ReferenceVAE):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the reference vector and the two discriminators."""
-        (common, salient), pair = self.blocks.values(), choose(self.networks, shape)
-        width = self.width or pair.width
+        (common, salient), pair = self.blocks.values(), select_networks(self.networks, shape)
+        width = self.width or pair.default_width
         return nn.ModuleDict(
             {
                 "vae": self.autoencoder(shape, own),
@@ -99,8 +99,8 @@ class SymmetricRbVAE(ReferenceVAE):
         z, e = (gaussian.sample(mu, logvar, batch.noise(mu.shape[1])) for mu, logvar in inferred.values())
         e = self._with_reference(batch, e)
         z_hat, e_hat = batch.noise(common), self._with_reference(batch, batch.noise(salient))
-        with statistics_kept(nets):  # running statistics are those of real samples
-            x_hat = nets.drawn(batch.noise, z_hat, e_hat)
+        with freeze_running_stats(nets):  # running statistics are those of real samples
+            x_hat = nets.sample(batch.noise, z_hat, e_hat)
             q_z, q_e = nets.encode(x_hat).values()
         (d_u, d_r), (d_u_hat, d_r_hat) = self._log_ratios(batch, (x, z, e), (x_hat, z_hat, e_hat))
         (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split_groups, (e_hat, *q_e))
@@ -117,8 +117,8 @@ class SymmetricRbVAE(ReferenceVAE):
             terms["kl_common"] = self.beta_common * 2 * gaussian.kl(*inferred["common"])
         yield [
             (("encoder", "decoder"), terms),
-            ("discriminator_target", {"discrimination": discrimination(d_u, d_u_hat)}),
-            ("discriminator_background", {"discrimination": discrimination(d_r, d_r_hat)}),
+            ("discriminator_target", {"discrimination": discriminator_loss(d_u, d_u_hat)}),
+            ("discriminator_background", {"discrimination": discriminator_loss(d_r, d_r_hat)}),
         ]
 
     def _with_reference(self, batch: Batch, e: Tensor) -> Tensor:
@@ -132,9 +132,9 @@ class SymmetricRbVAE(ReferenceVAE):
         """Return (d_u, d_r) of encoded and of generated samples with their codes."""
         ratios = []
         for inputs in (encoded, generated):
-            kept = adversarial.kept(batch.noise(len(inputs)), self.dropped)
-            (x_u, x_r), (z_u, z_r), (e_u, _), (kept_u, kept_r) = map(batch.split_groups, (*inputs, kept))
-            d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, kept=kept_u)
-            d_r = self.nets_["discriminator_background"](x_r, z_r, kept=kept_r[:, :2])
+            mask = adversarial.dropout_mask(batch.noise(len(inputs)), self.dropped)
+            (x_u, x_r), (z_u, z_r), (e_u, _), (mask_u, mask_r) = map(batch.split_groups, (*inputs, mask))
+            d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, mask=mask_u)
+            d_r = self.nets_["discriminator_background"](x_r, z_r, mask=mask_r[:, :2])
             ratios.append((d_u, d_r))
         return ratios[0], ratios[1]

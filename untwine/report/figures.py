@@ -21,7 +21,7 @@ def are_images(samples: Array) -> bool:
 
 def sample_rows(rows: Mapping[str, Array], alt: str, caption: str = "") -> Markup:
     """Return named rows of samples: images below each other, or vectors as lines over the features."""
-    draw, most = (plots.image_rows, MOST) if are_images(next(iter(rows.values()))) else (plots.profiles, VECTORS)
+    draw, most = (plots.image_rows, MOST) if are_images(next(iter(rows.values()))) else (plots.feature_profiles, VECTORS)
     return image(draw({name: row[:most] for name, row in rows.items()}), alt, caption, wide=True)
 
 

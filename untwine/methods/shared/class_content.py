@@ -12,8 +12,9 @@ from untwine.method.fields import ClassContentNetworks, Count, Loss
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.methods.shared.inferred import class_counts
-from untwine.networks.class_content import encoder, refuse_unknown
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import MODULE_NAMES, build_encoder
+from untwine.networks.custom import check_module_names
+from untwine.networks.pretrained import reconstruction
 from untwine.samples import Samples
 
 
@@ -49,15 +50,15 @@ class ClassContent(Trained):
 
     def check_build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
         """Refuse modules that no network is called after, and a loss that does not fit the data."""
-        refuse_unknown(own)
-        lpips.check_loss(self.loss, shape)
+        check_module_names(own, MODULE_NAMES)
+        reconstruction.check_loss(self.loss, shape)
 
     def encoders(
         self, shape: tuple[int, ...], own: Mapping[str, nn.Module], widths: Mapping[str, int] | None = None
     ) -> dict[str, nn.Module]:
         """Return an encoder for each block, to as many numbers as it has dimensions unless other widths are given."""
         widths = self.blocks if widths is None else widths
-        return {f"{block}_encoder": encoder(block, width, self, shape, own) for block, width in widths.items()}
+        return {f"{block}_encoder": build_encoder(block, width, self, shape, own) for block, width in widths.items()}
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the class code and the content code."""

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from untwine._typing import Array
 from untwine.latents import Latents
-from untwine.linear.covariances import RANK, Comparison, compare
+from untwine.linear.covariances import RANK_TOLERANCE, GroupCovariances, group_covariances
 from untwine.method.fields import Count, Width
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Solved
@@ -77,8 +77,8 @@ class LinearContrastive(Solved):
     numbers: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def salient_subspace(self, comparison: Comparison) -> SalientSubspace:
-        """Return the salient directions, at most as many as the block has, in the coordinates of the comparison."""
+    def salient_subspace(self, covariances: GroupCovariances) -> SalientSubspace:
+        """Return the salient directions, at most as many as the block has, in the coordinates of the covariances."""
 
     @property
     def blocks(self) -> dict[str, int]:
@@ -101,18 +101,18 @@ class LinearContrastive(Solved):
 
     def solve(self, samples: Samples) -> None:
         """Compute both subspaces."""
-        comparison, subspaces = compare(samples), self._subspaces()
-        salient = self.salient_subspace(comparison)
-        common = common_subspace(comparison.B, salient.maps, self.n_common)
-        sign = signs(comparison.axes @ salient.components)
+        covariances, subspaces = group_covariances(samples), self._subspaces()
+        salient = self.salient_subspace(covariances)
+        common = common_subspace(covariances.B, salient.maps, self.n_common)
+        sign = signs(covariances.axes @ salient.components)
         maps = salient.maps * sign
-        subspaces.store("origin", comparison.origin)
-        subspaces.store("components", (comparison.axes @ (salient.components * sign)).T)
-        subspaces.store("maps", (comparison.axes @ maps).T)
-        subspaces.store("outward", (comparison.axes @ np.linalg.pinv(maps, rcond=RANK).T).T)
-        subspaces.store("common", (comparison.axes @ common).T * signs(comparison.axes @ common)[:, None])
-        subspaces.store("salient_spread", square_root(maps.T @ comparison.A @ maps))
-        subspaces.store("common_spread", square_root(common.T @ comparison.B @ common))
+        subspaces.store("origin", covariances.origin)
+        subspaces.store("components", (covariances.axes @ (salient.components * sign)).T)
+        subspaces.store("maps", (covariances.axes @ maps).T)
+        subspaces.store("outward", (covariances.axes @ np.linalg.pinv(maps, rcond=RANK_TOLERANCE).T).T)
+        subspaces.store("common", (covariances.axes @ common).T * signs(covariances.axes @ common)[:, None])
+        subspaces.store("salient_spread", square_root(maps.T @ covariances.A @ maps))
+        subspaces.store("common_spread", square_root(common.T @ covariances.B @ common))
         for name, value in salient.numbers.items():
             subspaces.store(name, value)
 
@@ -164,10 +164,10 @@ def leading(S: Array, k: int) -> tuple[Array, Array]:
 def common_subspace(B: Array, maps: Array, k: int) -> Array:
     """Return the k leading principal components of the background, or as many as it has, orthogonal to the salient maps."""
     left, sizes, _ = np.linalg.svd(maps, full_matrices=False)
-    q = left[:, sizes > RANK * sizes.max(initial=0.0)]
+    q = left[:, sizes > RANK_TOLERANCE * sizes.max(initial=0.0)]
     rest = np.eye(len(B)) - q @ q.T
     values, vectors = leading(rest @ B @ rest, k)
-    return vectors[:, values > RANK * np.abs(B).max(initial=0.0)]
+    return vectors[:, values > RANK_TOLERANCE * np.abs(B).max(initial=0.0)]
 
 
 def signs(columns: Array) -> Array:

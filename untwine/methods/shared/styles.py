@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 from untwine._typing import Array
 from untwine.method.fields import Seed
 from untwine.networks.pretrained import weights
-from untwine.networks.pretrained.perceptual import KNOWN, seen
+from untwine.networks.pretrained.images import image_tensor
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, layer_features
 from untwine.registry.checks import check_choice, check_int, suggestion
 from untwine.samples import Samples
 from untwine.training.threads import one_thread
@@ -87,14 +88,13 @@ def style_features(x: ArrayLike, features: str = "vgg16", path: str | Path | Non
     images = np.asarray(x)
     if images.ndim != 4 or images.shape[1] not in (1, 3):
         raise ValueError(f"x must be images (n, C, H, W), grey or RGB; got shape {images.shape}; move the channels first.")
-    check_choice("features", features, (*KNOWN, "pixels"))
-    network: Any = None if features == "pixels" else weights.perceptual(features, path).float().network
+    check_choice("features", features, (*FEATURE_NETWORKS, "pixels"))
+    network: Any = None if features == "pixels" else weights.load_perceptual_loss(features, path).float().network
     batches = []
     with torch.no_grad():
         for start in range(0, len(images), BATCH):
-            x_batch = torch.as_tensor(np.ascontiguousarray(images[start : start + BATCH]))
-            x_batch = x_batch.float() / 255 if x_batch.dtype == torch.uint8 else x_batch.float()
-            layer = x_batch if network is None else next(seen(network, x_batch, FIRST))
+            x_batch = image_tensor(images[start : start + BATCH])
+            layer = x_batch if network is None else next(layer_features(network, x_batch, FIRST))
             std, mean = torch.std_mean(layer, (2, 3), correction=0)
             batches.append(torch.cat([mean, std], 1).cpu().numpy())
     return np.concatenate(batches)

@@ -21,7 +21,7 @@ from untwine._typing import Array
 from untwine.data.location import data_folder
 from untwine.networks.pretrained.inception import Inception
 from untwine.networks.pretrained.squeezenet import SqueezeNet
-from untwine.networks.pretrained.weights import filled, find_weights
+from untwine.networks.pretrained.weights import find_weights, load_weights
 
 BATCH = 50
 # A network's name, how the file of its weights begins, its class, and the side of its input images.
@@ -62,7 +62,7 @@ def feature_extractor(name: str | None = None, folder: str | Path | None = None)
     for known, start, build, side in KNOWN:
         path = find_weights(start, folder)
         if path is not None and name in (None, known):
-            return FeatureExtractor(known, _extract_in_batches(filled(build(), path), side))
+            return FeatureExtractor(known, _extract_in_batches(load_weights(build(), path), side))
         if name == known:
             raise ValueError(
                 f"the weights of {known} must be in {place / start}*.safetensors or .npz; got no such file; put one there."

@@ -22,7 +22,7 @@ def class_swaps(run: Run) -> Markup:
     swaps = run.gallery.class_swaps
     if swaps is None:
         return missing(run, "classes with other contents")
-    figure = plots.swap_grid(swaps.sources, swaps.sources, swaps.grid, parts=("class", "content"))
+    figure = plots.swap_grid(swaps.sources, swaps.sources, swaps.grid, blocks=("class", "content"))
     return image(figure, "A grid of images, a class in each row and a content in each column.", CAPTION, wide=True)
 
 

@@ -30,7 +30,7 @@ def latent_information(run: Run) -> Markup:
 
 def _figures(run: Run, block: str, statistics: LatentStatistics) -> Iterator[Markup]:
     alt = f"Mean and standard deviation of the {len(statistics.mean)} latents of {block}."
-    yield image(plots.latent_spread(statistics.mean, statistics.std, title=block), alt)
+    yield image(plots.latent_statistics(statistics.mean, statistics.std, title=block), alt)
     if (matrix := statistics.information) is not None:
         factors = run.gallery.factor_names or None
         names = [f"{block} {i}" + " (inactive)" * (not row.any()) for i, row in enumerate(matrix)]

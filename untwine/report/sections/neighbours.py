@@ -23,7 +23,7 @@ def neighbours(run: Run) -> Markup:
     near = {block: neighbours.nearest[block] for block in BLOCKS if block in neighbours.nearest}
     if not near or any(cells.shape[1] == 0 for cells in near.values()):
         return Markup("")
-    return image(plots.neighbours(neighbours.sources, near), "Images and their nearest neighbours.", CAPTION, wide=True)
+    return image(plots.nearest_neighbours(neighbours.sources, near), "Images and their nearest neighbours.", CAPTION, wide=True)
 
 
 SECTION = Section("Nearest neighbours per block", 90, neighbours)

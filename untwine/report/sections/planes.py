@@ -32,7 +32,7 @@ def _planes(run: Run, prefix: str) -> list[Markup]:
     figures = []
     for block, points in planes.points.items():
         title = f"{prefix}{block}" if block == "z" else f"{prefix}{block} block"
-        figure = plots.plane(
+        figure = plots.embedding_scatter(
             points,
             planes.labels,
             planes.groups,

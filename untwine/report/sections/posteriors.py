@@ -20,7 +20,7 @@ def posteriors(run: Run) -> Markup:
     posteriors = {block: run.gallery.posteriors[block] for block in BLOCKS if block in run.gallery.posteriors}
     figures = [
         image(
-            plots.posterior(one.mean_size, one.std, block),
+            plots.posterior_statistics(one.mean_size, one.std, block),
             f"Posterior mean and standard deviation of each dimension of {block}.",
         )
         for block, one in posteriors.items()

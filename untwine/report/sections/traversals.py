@@ -23,7 +23,7 @@ def traversals(run: Run) -> Markup:
     for block in run.blocks:
         if (traversal := run.gallery.traversals.get(block)) is not None:
             names = [f"{block} {int(i)}" for i in traversal.latents]
-            figure = plots.traversals(traversal.images, traversal.values, names, traversal.change)
+            figure = plots.traversal_grid(traversal.images, traversal.values, names, traversal.change)
             figures.append(image(figure, f"Images that change along single latents of {block}.", wide=True))
     return join(tag("p", NOTE, class_="note"), *figures) if figures else missing(run, "latent traversals")
 
