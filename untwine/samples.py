@@ -359,3 +359,8 @@ def _describe(x: Array) -> str:
 
 def _kind(x: Array) -> str:
     return {"O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}.get(x.dtype.kind, str(x.dtype))
+
+
+def unit_range(x: Array) -> Array:
+    """Return images as float32 in [0, 1]: bytes are divided by 255, floats stay as they are."""
+    return x / np.float32(255) if x.dtype == np.uint8 else x
