@@ -65,10 +65,10 @@ def make(root, lists=(("training.csv", 12), ("validation.csv", 3)), inner="Manua
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("data")
-    (place / "affectnet").mkdir()
-    make(place / "affectnet")
-    return place
+    root = tmp_path_factory.mktemp("data")
+    (root / "affectnet").mkdir()
+    make(root / "affectnet")
+    return root
 
 
 def numbers(x):
@@ -184,7 +184,7 @@ def write_binary(root):
 
 
 @pytest.mark.parametrize(
-    ("harm", "sentence"),
+    ("damage", "sentence"),
     [
         (lose_list, "AffectNet must be in .* as the list training.csv; not found; place .*UNTWINE_DATA"),
         (rename_column, "training.csv must have AffectNet's columns .*; it lacks facial_landmarks"),
@@ -195,9 +195,9 @@ def write_binary(root):
         (write_binary, "training.csv must be comma-separated text; it cannot be read"),
     ],
 )
-def test_missing_or_damaged_files_are_refused(tmp_path, harm, sentence):
+def test_missing_or_damaged_files_are_refused(tmp_path, damage, sentence):
     make(tmp_path, lists=[("training.csv", 6)])
-    harm(tmp_path)
+    damage(tmp_path)
     with pytest.raises(ValueError, match=sentence) as error:
         load("affectnet", folder=tmp_path, **SMALL)
     assert "\n" not in str(error.value)

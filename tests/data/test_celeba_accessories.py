@@ -158,7 +158,7 @@ def lose_table(root):
 
 
 @pytest.mark.parametrize(
-    ("harm", "sentence"),
+    ("damage", "sentence"),
     [
         (lose_table, "CelebA must be in .*celeba as img_align_celeba/ with .*; not found; place .*UNTWINE_DATA"),
         (lose_images, "images must be in .*img_align_celeba; there is no such folder"),
@@ -171,9 +171,9 @@ def lose_table(root):
         (empty_table, "numbers in every row; got no rows"),
     ],
 )
-def test_missing_or_damaged_files_are_refused(tmp_path, harm, sentence):
+def test_missing_or_damaged_files_are_refused(tmp_path, damage, sentence):
     make_folder(tmp_path, 30)
-    harm(tmp_path)
+    damage(tmp_path)
     with pytest.raises(ValueError, match=sentence) as error:
         load("celeba_accessories", folder=tmp_path)
     assert "\n" not in str(error.value)

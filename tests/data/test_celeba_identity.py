@@ -12,11 +12,11 @@ PEOPLE = 100 + np.arange(N) % 12  # five faces of each of twelve people
 
 
 def make_lists(root, landmarks=False, missing=()):
-    names = [f"{row + 1:06d}.jpg" for row in range(N)]
+    names = [f"{i + 1:06d}.jpg" for i in range(N)]
     lines = [f"{name} {person}" for name, person in zip(names, PEOPLE, strict=True) if name not in missing]
     (root / "identity_CelebA.txt").write_text("\n".join(lines) + "\n")
     if landmarks:
-        lines = [str(N), "lefteye_x lefteye_y ", *(f"{name}  {row}   {2 * row}" for row, name in enumerate(names))]
+        lines = [str(N), "lefteye_x lefteye_y ", *(f"{name}  {i}   {2 * i}" for i, name in enumerate(names))]
         (root / "list_landmarks_align_celeba.txt").write_text("\n".join(lines) + "\n")
 
 

@@ -174,19 +174,19 @@ def small_photograph(folder):
 
 
 @pytest.mark.parametrize(
-    ("harm", "sentence"),
+    ("damage", "sentence"),
     [
         (damage_npz, "mnist.npz must hold complete arrays; it is damaged"),
         (lose_array, "must hold the arrays x_train, y_train, x_test, y_test; it lacks y_test"),
         (write_objects, "must hold plain arrays; got Python objects"),
         (lose_idx, "IDX files with t10k-labels-idx1-ubyte among them; not found; place .*UNTWINE_DATA"),
-        (lose_grass, "grass as at least two .jpg or .png files .found 0.; not found; place .*UNTWINE_DATA"),
+        (lose_grass, "grass as at least two .jpg or .png files; got 0; place .*UNTWINE_DATA"),
         (damage_photograph, "lawn_3.png must be an image; it cannot be read"),
         (small_photograph, "sides of at least 64 pixels; got one of 63"),
     ],
 )
-def test_missing_or_damaged_files_are_refused(folder, harm, sentence):
-    harm(folder)
+def test_missing_or_damaged_files_are_refused(folder, damage, sentence):
+    damage(folder)
     with pytest.raises(ValueError, match=sentence) as error:
         load("grassy_mnist", folder=folder, **SMALL)
     assert "\n" not in str(error.value)

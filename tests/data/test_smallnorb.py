@@ -22,13 +22,13 @@ def make(root, gzipped=False, seed=0):
     root.mkdir(exist_ok=True)
     for split in SPLITS:
         axes = (np.arange(5), INSTANCES[split.split("-")[1]], np.arange(3), np.arange(0, 8, 2), np.arange(2))
-        rows = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 5)
-        rows = np.random.default_rng(seed).permutation(rows)
-        dat = np.full((len(rows), 2, 96, 96), 255, np.uint8)
+        factors = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 5)
+        factors = np.random.default_rng(seed).permutation(factors)
+        dat = np.full((len(factors), 2, 96, 96), 255, np.uint8)
         for column in range(5):
-            dat[:, 0, :, 16 * column : 16 * column + 16] = (20 * rows[:, column])[:, None, None]
+            dat[:, 0, :, 16 * column : 16 * column + 16] = (20 * factors[:, column])[:, None, None]
         dat[:, 0, 80:] = 0
-        arrays = {"dat": dat, "cat": rows[:, 0].astype(np.int32), "info": rows[:, 1:].astype(np.int32)}
+        arrays = {"dat": dat, "cat": factors[:, 0].astype(np.int32), "info": factors[:, 1:].astype(np.int32)}
         for kind, array in arrays.items():
             content = matrix(array)
             name = f"smallnorb-{split}-{kind}.mat" + ".gz" * gzipped

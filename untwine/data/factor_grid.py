@@ -18,7 +18,7 @@ from untwine.samples import Samples
 
 @dataclass(frozen=True, repr=False)
 class FactorGrid:
-    """Images of every combination of some factors; only those that are asked for are in memory.
+    """Images of every combination of some factors; only requested images are in memory.
 
     An image is addressed by its levels, one integer for each factor, or by its index in the flattened grid, in which the
     last factor varies fastest.

@@ -35,7 +35,7 @@ def locate(folder: str | Path | None, what: str, choices: tuple[str, ...], sourc
     raise missing_files(what, root, " or ".join(choices), source)
 
 
-def missing_files(what: str, folder: Path, files: str, source: str, contains: str = "it") -> ValueError:
+def missing_files(what: str, folder: Path, files: str, source: str, contains: str = "it", got: str = "not found") -> ValueError:
     """Return the error for files that were not found.
 
     Parameters
@@ -50,8 +50,10 @@ def missing_files(what: str, folder: Path, files: str, source: str, contains: st
         What to place there.
     contains
         What the data folder contains, where that is not the files themselves.
+    got
+        What was found instead.
     """
     return ValueError(
-        f"{what} must be in {folder} as {files}; not found; place {source} there, or set the environment variable UNTWINE_DATA "
+        f"{what} must be in {folder} as {files}; {got}; place {source} there, or set the environment variable UNTWINE_DATA "
         f"(or the option folder) to the folder that contains {contains}."
     )

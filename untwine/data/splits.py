@@ -72,7 +72,7 @@ def validation_split(splits: Splits, share: float = 0.2, seed: int = 0, by: str 
         Share of each group's training samples that is held out as validation split (the `test` of what is returned).
     seed
         Decides which samples are held out. Samples derived from one source, such as the two images of a digit in
-        `digit_style` or two of one person, are not kept together.
+        `digit_style` or two of one person, may be in different splits.
     by
         "samples" holds out samples of every class; "classes" holds out all samples of some classes, as the data sets with
         class and content do.

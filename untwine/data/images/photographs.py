@@ -21,9 +21,9 @@ def read_photographs(folder: Path) -> list[Array]:
 
     paths = sorted(p for p in folder.iterdir() if p.suffix.lower() in ENDINGS) if folder.is_dir() else []
     if len(paths) < 2:
-        files = f"at least two .jpg or .png files (found {len(paths)})"
+        files, got = "at least two .jpg or .png files", f"got {len(paths)}"
         source = "photographs (for instance those of github.com/lewisevans2007/OpenImages)"
-        raise missing_files("Photographs of grass", folder, files, source, "grass/")
+        raise missing_files("Photographs of grass", folder, files, source, "grass/", got)
     photographs = []
     for path in paths:
         rgb = open_image(path, "RGB")
