@@ -174,7 +174,7 @@ SAYS = {
     "unknown list": '"things" for WHAT (see `untwine list --help`); choose from: "methods", "data", "metrics".',
     "misspelt method": "got 'vea'; did you mean 'vae'?",
     "misspelt field": "no option 'epoch'; did you mean 'epochs'?",
-    "misspelt data": "did you mean toy_contrast?",
+    "misspelt data": "did you mean 'toy_contrast'?",
     "a run as --out": "pass --resume to go on, --overwrite to replace it",
     "--overwrite of no run": "only replaces run folders, but full is none",
     "pickled file": "which are never unpickled",
