@@ -122,7 +122,7 @@ def test_the_range_over_seeds_and_an_epoch_on_the_way(tmp_path, capsys):
 
 def test_what_is_not_finished_is_missing(file, capsys):
     assert run("study", "table", file) == 0
-    assert "toy: missing, for no cell is finished." in capsys.readouterr().out
+    assert "toy: missing: no cell is finished." in capsys.readouterr().out
     assert run("study", "table", file, "--size", "paper") == 0
 
 

@@ -136,7 +136,7 @@ def shown(read: Study, found: Table, markdown: bool, spread: str = "deviation") 
         here = [entry for entry in found.entries if entry.data == data]
         yield ""
         if not any(entry.seeds for entry in here):
-            yield f"{data}: missing, for no cell is finished."
+            yield f"{data}: missing: no cell is finished."
             continue
         lines = [[data, *dict.fromkeys(entry.column for entry in here), "seeds"]]
         for row in dict.fromkeys(entry.row for entry in here):
@@ -148,7 +148,7 @@ def shown(read: Study, found: Table, markdown: bool, spread: str = "deviation") 
         yield from _aligned(lines, markdown)
     yield ""
     over = "Mean ± standard deviation over seeds" if spread == "deviation" else "Mean over seeds (lowest to highest)"
-    yield f"{over}; in brackets the paper's; (all): from all codes of a method without parts."
+    yield f"{over}; in brackets the paper's; (all): from all codes of a method without separate blocks."
     if found.others:
         yield f"{found.others} cells of another configuration are in the long table and not shown."
 
