@@ -101,7 +101,7 @@ RULES = (
         (TEXT,),
         "# the deviation of a code",
     ),
-    Rule(r"(\w+_)?(deviations?|spreads)", "std, posterior_std", (BOUND, FUNCTION), "deviation = 1.0"),
+    Rule(r"(?!test_)(\w+_)?(deviations?|spreads)", "std, posterior_std", (BOUND, FUNCTION), "deviation = 1.0"),
     Rule(
         r"(?<!\bKL )(?<!KL-)(?<!Leibler )(?<!Shannon )(?<!Jeffreys )(?<!f-)\bdivergences?\b",
         "KL",
@@ -117,7 +117,10 @@ RULES = (
     ),
     Rule(r"\b(test|testing|train|training|validation|held-out|scored) parts?\b", "split", (TEXT,), "# rows of the test part"),
     Rule(r"--parts?\b", "--block (of codes), --split (of data)", (TEXT,), "# untwine swap --part salient"),
-    Rule(r"parts?|\w+_parts?", "block (of codes), split (of data)", (BOUND, FUNCTION), "for part in z: pass"),
+    Rule(
+        "parts?", "block (of codes), split (of data)", (BOUND, FUNCTION), "for part in z: pass", ("untwine", "benchmarks")
+    ),  # in tests it may be a module of a network
+    Rule(r"(?!test_)\w+_parts?", "block (of codes), split (of data)", (BOUND, FUNCTION), "swapped_part = z"),
     Rule(
         r"\brows of data\b|\b(target|background|training|test|validation|held-out|labelled|data) rows\b",
         "samples",
@@ -153,7 +156,7 @@ RULES = (
     ),
     Rule(r"chance\b(?=.*(default_rng|Generator|RandomState))", "rng", (BINDING,), "chance = np.random.default_rng(0)"),
     Rule(r"\b(latent|the|a) walks?\b|\bwalks? along\b", "traversal", (TEXT,), "# a walk along a latent"),
-    Rule(r"walks?|\w+_walks?", "traverse, traversal", (BOUND, FUNCTION), "def walk(): pass"),
+    Rule(r"(?!test_)(\w+_)?walks?", "traverse, traversal", (BOUND, FUNCTION), "def walk(): pass"),
 )
 
 EXCEPTIONS = (
