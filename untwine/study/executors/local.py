@@ -30,9 +30,9 @@ Reply = dict[str, Any]
 
 def run_cells(cells: Sequence[Cell], out: Path, workers: int, threads: int, log: Path) -> Generator[tuple[Cell, Reply] | None]:
     """Run cells in workers and yield each with its reply as it finishes; None every half second, so that the caller can act."""
-    pool_of_workers = [Worker(out, threads, log) for _ in range(workers)]
+    processes = [Worker(out, threads, log) for _ in range(workers)]
     idle: SimpleQueue[Worker] = SimpleQueue()
-    for worker in pool_of_workers:
+    for worker in processes:
         idle.put(worker)
 
     def run(cell: Cell) -> Reply:
@@ -51,9 +51,9 @@ def run_cells(cells: Sequence[Cell], out: Path, workers: int, threads: int, log:
                 yield None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in pool_of_workers:
+            for worker in processes:
                 worker.stop()
-            for worker in pool_of_workers:
+            for worker in processes:
                 worker.end()
 
 
