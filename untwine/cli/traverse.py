@@ -77,7 +77,7 @@ def traverse(
     names = [f"{part} {i}" for i in found.latents]
 
     def draw() -> Figure:
-        return plots.traversals(found.rows, found.values, names, found.change)
+        return plots.traversal_grid(found.rows, found.values, names, found.change)
 
     sources = {"x": start, "values": found.values, "latents": found.latents, "change": found.change}
     write_made(out, sources, "traversed", found.rows, draw, plain)
