@@ -109,7 +109,7 @@ def test_options_are_refused_before_data_is_read(option, sentence, data, tmp_pat
 
     monkeypatch.setattr("untwine.data.load", load)
     assert exit_code("fit", "vae", "--data", data, "--set", option, "--out", tmp_path / "run") == 2
-    assert capsys.readouterr().err.startswith(f"untwine: {sentence}")
+    assert capsys.readouterr().err.startswith(f"untwine: VAE: {sentence}")
     assert not (tmp_path / "run").exists()
 
 
