@@ -43,11 +43,11 @@ def survive(start, name, folder, kills):
     process.join()
     assert process.exitcode == 0
     lasts = time.monotonic() - began
-    chance, done, finished = random.Random(name), 0, 0
+    rng, done, finished = random.Random(name), 0, 0
     while done < kills or not finished:
         process = start(name, folder / "killed")
         if done < kills:
-            process.join(chance.uniform(0, lasts / 3))
+            process.join(rng.uniform(0, lasts / 3))
             if process.is_alive():
                 os.kill(process.pid, signal.SIGKILL)
         process.join()
