@@ -116,13 +116,13 @@ def test_the_range_over_seeds_and_an_epoch_on_the_way(tmp_path, capsys):
         assert (entry["lowest"], entry["highest"]) == pytest.approx((min(values), max(values)))
     assert run("study", "table", path) == 0
     assert " ± " in capsys.readouterr().out
-    with pytest.raises(ValueError, match=r"epoch must be one that tiny scores on the way \(1\); got 5"):
+    with pytest.raises(ValueError, match=r"epoch must be one of epochs_scored of tiny \(1\); got 5"):
         un.Study.read(path).table(epoch=5)
 
 
 def test_what_is_not_finished_is_missing(file, capsys):
     assert run("study", "table", file) == 0
-    assert "toy: missing, for no cell is finished." in capsys.readouterr().out
+    assert "toy: missing: no cell is finished." in capsys.readouterr().out
     assert run("study", "table", file, "--size", "paper") == 0
 
 

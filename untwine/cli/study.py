@@ -130,13 +130,13 @@ def table(
 
 def shown(read: Study, found: Table, markdown: bool, spread: str = "deviation") -> Iterator[str]:
     """Yield the lines of the table, one block for each data set."""
-    digits = {title(column): column.get("digits", 2) for column in read.said["column"]}
-    yield f"{'**' * markdown}{read.said['title']}{'**' * markdown}"
+    digits = {title(column): column.get("digits", 2) for column in read.spec["column"]}
+    yield f"{'**' * markdown}{read.spec['title']}{'**' * markdown}"
     for data in dict.fromkeys(entry.data for entry in found.entries):
         here = [entry for entry in found.entries if entry.data == data]
         yield ""
         if not any(entry.seeds for entry in here):
-            yield f"{data}: missing, for no cell is finished."
+            yield f"{data}: missing: no cell is finished."
             continue
         lines = [[data, *dict.fromkeys(entry.column for entry in here), "seeds"]]
         for row in dict.fromkeys(entry.row for entry in here):
@@ -148,7 +148,7 @@ def shown(read: Study, found: Table, markdown: bool, spread: str = "deviation") 
         yield from _aligned(lines, markdown)
     yield ""
     over = "Mean ± standard deviation over seeds" if spread == "deviation" else "Mean over seeds (lowest to highest)"
-    yield f"{over}; in brackets the paper's; (all): from all codes of a method without parts."
+    yield f"{over}; in brackets the paper's; (all): from all codes of a method without separate blocks."
     if found.others:
         yield f"{found.others} cells of another configuration are in the long table and not shown."
 
@@ -157,7 +157,7 @@ def _words(entry: Entry, digits: int, spread: str) -> str:
     paper = "" if entry.published is None else f" [{entry.published:.{digits}f}]"
     if entry.mean is None:
         return ("missing" if entry.of and not entry.seeds else "-") + paper
-    beside = "" if entry.deviation is None else f" ± {entry.deviation:.{digits}f}"
+    beside = "" if entry.std is None else f" ± {entry.std:.{digits}f}"
     if beside and spread == "range":
         beside = f" ({entry.lowest:.{digits}f} to {entry.highest:.{digits}f})"
     return f"{entry.mean:.{digits}f}{beside}{' (all)' * entry.score.endswith('.z')}{paper}"
