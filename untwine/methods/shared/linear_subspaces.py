@@ -68,7 +68,8 @@ class LinearContrastive(Solved):
     n_common
         The number of dimensions of the common block; where the data has fewer directions, the last codes are 0.
     n_salient
-        The number of dimensions of the salient block; where the data has fewer, the last codes are 0; `auto` takes as many as `contrast_test` finds.
+        The number of dimensions of the salient block; where the data has fewer directions, the last codes are 0. `auto` takes
+        as many as `contrast_test` finds.
     """
 
     n_common: Count = 5
