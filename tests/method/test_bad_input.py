@@ -126,7 +126,10 @@ CALLS = {
     ),
     "samples and y": (lambda: contrastive(Samples(X), GROUPS), r"Samples alone, or an array with y; got Samples and y"),
     "a single sample": (lambda: small("vae").fit(X[:1]), r"VAE needs at least 2 samples; got 1 sample;"),
-    "PCA wider than its data": (lambda: small("pca", n_latent=5).fit(X), r"n_latent must be <= 4 for data of shape \(12, 4\); got 5"),
+    "PCA wider than its data": (
+        lambda: small("pca", n_latent=5).fit(X),
+        r"n_latent must be <= 4 for data of shape \(12, 4\); got 5",
+    ),
     "resume from nowhere": (lambda: small("vae").fit(X, resume=True), r"resume needs the run folder .* got no out"),
     "networks by name in fit": (lambda: small("vae").fit(X, networks="conv"), r"networks must be your own modules by name"),
     "networks that are no modules": (
@@ -163,7 +166,10 @@ CALLS = {
     "no codes": (lambda: vae(n_latent=0), r"VAE: n_latent must be a whole number >= 1; got 0\."),
     "a negative weight": (lambda: small("beta_vae", beta=-1.0).fit(X), r"BetaVAE: beta must be a number >= 0; got -1\.0\."),
     "unknown networks": (lambda: vae(networks="resnet"), r"networks must be 'auto', 'mlp', 'conv', .*; got 'resnet'"),
-    "convolutions of vectors": (lambda: vae(networks="conv"), r"networks='conv' needs images .*; got vectors with 4 features; use"),
+    "convolutions of vectors": (
+        lambda: vae(networks="conv"),
+        r"networks='conv' needs images .*; got vectors with 4 features; use",
+    ),
     "unknown precision": (lambda: vae(precision="float16"), r"'float64'; got 'float16'; did you mean 'bfloat16'\?"),
     "unknown device": (lambda: vae(device="tpu"), r"device must be 'auto', 'cpu', .* or 'mps'; got 'tpu'"),
     "a device without numbers": (lambda: vae(device="meta"), r"device must be 'auto', 'cpu', .* or 'mps'; got 'meta'"),
