@@ -1,11 +1,13 @@
 """Options: each field's type says what it may hold, and every other value is refused before data is touched."""
 
+import dataclasses
 import math
 import time
 import typing
 
 import numpy as np
 import pytest
+from annotated_types import Ge, Le
 
 from untwine.method import fields
 from untwine.method.contract import PRECISIONS
@@ -78,6 +80,23 @@ def check_numpy(name, option):
     if isinstance(option.default, float) and option.kind != "number >= 0 and < 1":
         METHODS[name](**{option.name: 1}).check()
         METHODS[name](**{option.name: np.float32(1.5)}).check()
+
+
+@dataclasses.dataclass
+class Foreign:
+    """Somebody's own types."""
+
+    sizes: tuple[int, ...] = (1, 2)
+    anything: typing.Any = None
+    level: typing.Annotated[int, Ge(2), Le(4)] | None = None
+
+
+def test_other_types_are_checked_as_far_as_they_can_be():
+    fields.check(Foreign, {"sizes": (3,), "anything": object(), "level": 4})
+    with pytest.raises(TypeError, match=r"^Foreign: sizes must be a tuple; got 3\.$"):
+        fields.check(Foreign, {"sizes": 3})
+    with pytest.raises(ValueError, match=r"^Foreign: level must be a whole number >= 2 and <= 4 or None; got 5\.$"):
+        fields.check(Foreign, {"level": 5})
 
 
 def test_every_default_and_every_papers_setting_passes(name):
