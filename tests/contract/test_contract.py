@@ -34,7 +34,7 @@ def test_catalogue_name_is_the_file_name(name):
     assert METHODS[name].name == name
 
 
-def test_fit_changes_neither_its_input_nor_the_callers_chance(name, data):
+def test_fit_changes_neither_its_input_nor_the_callers_random_state(name, data):
     before = copy.deepcopy(data)
     state, legacy = torch.get_rng_state(), np.random.get_state()  # noqa: NPY002 (it is the caller's chance that is watched)
     small(name).fit(data)
@@ -59,7 +59,7 @@ def test_blocks_have_the_declared_names_and_widths(name, data):
     assert method.get_feature_names_out()[0] == f"{next(iter(method.blocks))}0"
 
 
-def test_row_order_and_company_do_not_change_codes(name, data):
+def test_sample_order_and_company_do_not_change_codes(name, data):
     method = small(name).fit(data)
     order = np.random.default_rng(0).permutation(len(data))
     whole, shuffled, alone = (method.transform(x) for x in (data.x, data.x[order], data.x[:1]))
@@ -67,7 +67,7 @@ def test_row_order_and_company_do_not_change_codes(name, data):
     np.testing.assert_allclose(alone, whole[:1], atol=1e-5)
 
 
-def test_codes_and_decoded_rows_are_finite_and_in_range(name, data):
+def test_codes_and_decoded_samples_are_finite_and_in_range(name, data):
     method = small(name).fit(data)
     rows = method.reconstruct(data.x)
     assert rows.shape == data.x.shape
@@ -96,18 +96,14 @@ def test_save_and_load_give_equal_codes(name, data, tmp_path):
 
 def test_an_unfitted_method_says_so(name):
     for action in (lambda m: m.encode(np.zeros((2, 3))), lambda m: m.sample(2), lambda m: m.save("nowhere")):
-        with pytest.raises(
-            ValueError, match="is not fitted; call fit, or load one with load_method|known after fit|known once it is fitted"
-        ):
+        with pytest.raises(ValueError, match="is not fitted; call fit, or load one with load_method"):
             action(small(name))
 
 
 def test_wrong_data_gets_the_sentence(name, data):
     method = small(name)
     if method.needs == "groups":
-        with pytest.raises(
-            ValueError, match=r"needs samples of target and background; got samples without groups; make them with"
-        ):
+        with pytest.raises(ValueError, match=r"needs samples of target and background; got samples without groups; make them"):
             method.fit(data.x)
         with pytest.raises(ValueError, match=r"needs at least 2 samples of background; got 1"):
             method.fit(Samples(data.x, groups=np.arange(len(data)) > 0))
@@ -208,9 +204,7 @@ def test_own_networks_are_trained_and_must_be_given_again(tmp_path):
     start = own["encoder"].weight.detach().clone()
     method = small("principled_vae").fit(data, networks=own, out=tmp_path / "run")
     assert not torch.equal(own["encoder"].weight, start)
-    with pytest.raises(
-        ValueError, match=r"networks must be the modules that .* was fitted with: .*decoder.*encoder.*; got none"
-    ):
+    with pytest.raises(ValueError, match=r"networks must be the modules that .* was fitted with: decoder, encoder; got none"):
         un.load_method(tmp_path / "run")
     again = un.load_method(tmp_path / "run", networks={"encoder": torch.nn.Linear(6, 14), "decoder": torch.nn.Linear(7, 6)})
     assert np.array_equal(again.transform(data.x), method.transform(data.x))

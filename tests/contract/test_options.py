@@ -1,11 +1,13 @@
 """Options: each field's type says what it may hold, and every other value is refused before data is touched."""
 
+import dataclasses
 import math
 import time
 import typing
 
 import numpy as np
 import pytest
+from annotated_types import Ge, Le
 
 from untwine.method import fields
 from untwine.method.contract import PRECISIONS
@@ -13,7 +15,7 @@ from untwine.method.fields import describe
 from untwine.methods import METHODS
 from untwine.networks import NETWORKS
 from untwine.networks.autoencoder import LIKELIHOODS
-from untwine.networks.pretrained.lpips import LOSSES
+from untwine.networks.pretrained.reconstruction import LOSSES
 
 FIELDS = [(name, option) for name, method in METHODS.items() for option in describe(method)]
 OPTIONS = pytest.mark.parametrize(("name", "option"), FIELDS, ids=[f"{name}-{option.name}" for name, option in FIELDS])
@@ -51,7 +53,7 @@ def test_a_wrong_value_is_refused_at_once_and_before_data_is_touched(name, optio
         sentence = str(caught.value)
         assert sentence.startswith(f"{type(method).__name__}: {option.name} must be ")
         assert f"; got {value!r}" in sentence
-        allowed = sentence.split(" must be ")[1].split("; got ", maxsplit=1)[0]
+        allowed = sentence.partition(" must be ")[2].partition("; got ")[0]
         assert allowed.replace("a finite ", "").replace("a ", "") == option.kind
         with pytest.raises(type(caught.value)) as refused:
             method.fit(Untouchable())
@@ -66,14 +68,35 @@ def test_every_option_says_its_type_its_default_and_its_meaning(name, option):
     assert option.meaning.endswith(".")
 
 
-@OPTIONS
-def test_numbers_of_numpy_are_numbers(name, option):
-    if isinstance(option.default, bool) or not isinstance(option.default, int | float):
-        pytest.skip("no number")
+@pytest.mark.parametrize("name", METHODS)
+def test_numbers_of_numpy_are_numbers(name):
+    for option in describe(METHODS[name]):
+        if isinstance(option.default, int | float) and not isinstance(option.default, bool):
+            check_numpy(name, option)
+
+
+def check_numpy(name, option):
     METHODS[name](**{option.name: np.array([option.default])[0]}).check()
     if isinstance(option.default, float) and option.kind != "number >= 0 and < 1":
         METHODS[name](**{option.name: 1}).check()
         METHODS[name](**{option.name: np.float32(1.5)}).check()
+
+
+@dataclasses.dataclass
+class Foreign:
+    """Somebody's own types."""
+
+    sizes: tuple[int, ...] = (1, 2)
+    anything: typing.Any = None
+    level: typing.Annotated[int, Ge(2), Le(4)] | None = None
+
+
+def test_other_types_are_checked_as_far_as_they_can_be():
+    fields.check(Foreign, {"sizes": (3,), "anything": object(), "level": 4})
+    with pytest.raises(TypeError, match=r"^Foreign: sizes must be a tuple; got 3\.$"):
+        fields.check(Foreign, {"sizes": 3})
+    with pytest.raises(ValueError, match=r"^Foreign: level must be a whole number >= 2 and <= 4 or None; got 5\.$"):
+        fields.check(Foreign, {"level": 5})
 
 
 def test_every_default_and_every_papers_setting_passes(name):

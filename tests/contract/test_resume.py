@@ -43,11 +43,11 @@ def survive(start, name, folder, kills):
     process.join()
     assert process.exitcode == 0
     lasts = time.monotonic() - began
-    chance, done, finished = random.Random(name), 0, 0
+    rng, done, finished = random.Random(name), 0, 0
     while done < kills or not finished:
         process = start(name, folder / "killed")
         if done < kills:
-            process.join(chance.uniform(0, lasts / 3))
+            process.join(rng.uniform(0, lasts / 3))
             if process.is_alive():
                 os.kill(process.pid, signal.SIGKILL)
         process.join()
@@ -78,9 +78,9 @@ def test_killed_twenty_times(start, name, tmp_path):
 def test_resume_refuses_another_configuration_or_other_data(tmp_path):
     data, out = vectors(), tmp_path / "run"
     _stop_early(small("vae"), data, out)
-    with pytest.raises(ValueError, match="holds a finished run of another method, options or data"):
+    with pytest.raises(ValueError, match="must come from the same method, options and data; got other ones"):
         small("vae", lr=0.5).fit(data, out=out, resume=True)
-    with pytest.raises(ValueError, match="holds a finished run of another method, options or data"):
+    with pytest.raises(ValueError, match="must come from the same method, options and data; got other ones"):
         small("vae").fit(vectors(seed=1), out=out, resume=True)
 
 

@@ -126,7 +126,10 @@ CALLS = {
     ),
     "samples and y": (lambda: contrastive(Samples(X), GROUPS), r"Samples alone, or an array with y; got Samples and y"),
     "a single sample": (lambda: small("vae").fit(X[:1]), r"VAE needs at least 2 samples; got 1 sample;"),
-    "PCA wider than its data": (lambda: small("pca", n_latent=5).fit(X), r"n_latent expected at most 4 for data of \(12, 4\)"),
+    "PCA wider than its data": (
+        lambda: small("pca", n_latent=5).fit(X),
+        r"n_latent must be <= 4 for data of shape \(12, 4\); got 5",
+    ),
     "resume from nowhere": (lambda: small("vae").fit(X, resume=True), r"resume needs the run folder .* got no out"),
     "networks by name in fit": (lambda: small("vae").fit(X, networks="conv"), r"networks must be your own modules by name"),
     "networks that are no modules": (
@@ -135,19 +138,19 @@ CALLS = {
     ),
     "networks of unknown names": (
         lambda: small("vae").fit(X, networks={"head": torch.nn.Linear(4, 8)}),
-        r"networks expected modules named encoder and decoder; got head",
+        r"networks must be modules named encoder or decoder; got head",
     ),
     "an encoder of other input": (
         lambda: small("vae").fit(X, networks={"encoder": torch.nn.Linear(5, 8)}),
-        r"the encoder expected to map \(2, 4\) to \(2, 8\), but gives an error \(mat1 and mat2 shapes",
+        r"the encoder must map \(2, 4\) to \(2, 8\); got an error \(mat1 and mat2 shapes",
     ),
     "a decoder of other output": (
         lambda: small("vae").fit(X, networks={"decoder": torch.nn.Linear(4, 5)}),
-        r"the decoder expected to map \(2, 4\) to \(2, 4\), but gives \(2, 5\)",
+        r"the decoder must map \(2, 4\) to \(2, 4\); got \(2, 5\)",
     ),
     "networks for PCA": (
         lambda: small("pca").fit(X, networks={"encoder": torch.nn.Linear(4, 8)}),
-        r"PCA expected no networks of your own; got encoder",
+        r"PCA takes no networks of your own; got encoder; it has a closed form",
     ),
     # how it is fitted
     "no epochs": (lambda: vae(epochs=0), r"VAE: epochs must be a whole number >= 1; got 0\."),
@@ -163,14 +166,17 @@ CALLS = {
     "no codes": (lambda: vae(n_latent=0), r"VAE: n_latent must be a whole number >= 1; got 0\."),
     "a negative weight": (lambda: small("beta_vae", beta=-1.0).fit(X), r"BetaVAE: beta must be a number >= 0; got -1\.0\."),
     "unknown networks": (lambda: vae(networks="resnet"), r"networks must be 'auto', 'mlp', 'conv', .*; got 'resnet'"),
-    "convolutions of vectors": (lambda: vae(networks="conv"), r"networks='conv' must be images .* vectors of 4; use"),
+    "convolutions of vectors": (
+        lambda: vae(networks="conv"),
+        r"networks='conv' needs images .*; got vectors with 4 features; use",
+    ),
     "unknown precision": (lambda: vae(precision="float16"), r"'float64'; got 'float16'; did you mean 'bfloat16'\?"),
     "unknown device": (lambda: vae(device="tpu"), r"device must be 'auto', 'cpu', .* or 'mps'; got 'tpu'"),
     "a device without numbers": (lambda: vae(device="meta"), r"device must be 'auto', 'cpu', .* or 'mps'; got 'meta'"),
     "unknown likelihood": (lambda: vae(likelihood="poisson"), r"likelihood must be 'auto', .*; got 'poisson'"),
     "a likelihood of images": (
         lambda: vae(likelihood="bernoulli"),
-        r"'bernoulli' must be images in \[0, 1\], but the rows",
+        r"'bernoulli' needs images in \[0, 1\]; got vectors; use",
     ),
     "no scale": (lambda: vae(scale=0.0), r"VAE: scale must be a number > 0; got 0\.0\."),
     "unknown field": (lambda: small("vae").set_params(beta=2), r"VAE has no parameter 'beta'"),

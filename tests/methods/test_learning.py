@@ -15,7 +15,7 @@ CONTRASTIVE = [name for name, method in METHODS.items() if method.needs == "grou
 
 
 def recovered(seed, name="principled_vae", **options):
-    """Canonical correlations of salient and of common codes with the true salient factors of unseen rows."""
+    """Canonical correlations of salient and of common codes with the true salient factors of unseen samples."""
     data = un.load("toy_contrast", seed=seed)
     truth = data.test.target.factors[:, [factor.startswith("salient") for factor in data.test.factor_names]]
     z = METHODS[name](seed=seed, **options).fit(data.train).encode(data.test.target.x)
@@ -32,10 +32,10 @@ def test_principled_vae_recovers_the_salient_factors():
 
 @pytest.mark.soak
 def test_principled_vae_recovers_the_salient_factors_over_five_seeds():
-    found = np.array([recovered(seed) for seed in range(5)])
-    salient, common = found.mean(0)
-    assert salient >= 0.95, found
-    assert common <= 0.20, found
+    result = np.array([recovered(seed) for seed in range(5)])
+    salient, common = result.mean(0)
+    assert salient >= 0.95, result
+    assert common <= 0.20, result
 
 
 @pytest.mark.soak

@@ -15,17 +15,15 @@ TINY = {"n_class": 4, "n_content": 3, "epochs": 2, "epochs_encoders": 2, "batch"
 
 def bilinear(classes=12, contents=20, columns=8, seed=0):
     """Rows x = sum_jk e_j c_k T_jk with two numbers for the class and two for the content: every class in every content."""
-    chance = np.random.default_rng(seed)
-    e, c = chance.normal(size=(classes, 2)), chance.uniform(-1, 1, size=(contents, 2))
-    x = np.einsum(
-        "aj,bk,jkd->abd", np.c_[e, np.ones(classes)], np.c_[c, np.ones(contents)], chance.normal(size=(3, 3, columns))
-    )
+    rng = np.random.default_rng(seed)
+    e, c = rng.normal(size=(classes, 2)), rng.uniform(-1, 1, size=(contents, 2))
+    x = np.einsum("aj,bk,jkd->abd", np.c_[e, np.ones(classes)], np.c_[c, np.ones(contents)], rng.normal(size=(3, 3, columns)))
     factors = np.tile(c, (classes, 1))
     return Samples(x.reshape(-1, columns), labels=np.repeat(np.arange(classes), contents), factors=factors)
 
 
 def first_move(method, stage=0, rows=6):
-    """Fit, and return the batch and the first move of one stage on some rows."""
+    """Fit, and return the batch and the first move of one stage on some samples."""
     data = bilinear(4, 5)
     method.fit(data)
     index = torch.arange(rows)
@@ -118,7 +116,7 @@ def test_every_variant_trains_all_it_has_and_nothing_else(changes, networks, sta
     assert np.isfinite(method.sample(3)).all()
 
 
-def test_amortised_class_codes_are_shared_by_the_rows_of_a_class_in_the_batch():
+def test_amortised_class_codes_are_shared_by_the_samples_of_a_class_in_the_batch():
     method = un.LORD(**TINY | {"inference": "amortised", "regularisation": "none"})
     batch, (players, terms) = first_move(method, rows=10)
     assert players == ("generator", "encoders")
@@ -140,7 +138,7 @@ def test_without_encoders_codes_are_found_that_reconstruct_whatever_the_company(
 
 
 def test_content_moves_between_classes_never_seen():
-    """Before and after: rows with the class of one and the content of another, of classes held out of training."""
+    """Before and after: samples with the class of one and the content of another, of classes held out of training."""
     whole = bilinear(60, 20)
     known = whole.labels < 48
     data = Splits(whole[known], whole[~known])
@@ -176,7 +174,7 @@ def test_the_paper_s_setting_has_its_numbers():
 
 
 @pytest.mark.parametrize("regularisation", ["noise", "kl", "none"])
-def test_codes_that_are_searched_pay_for_their_size_only_where_training_made_them(regularisation):
+def test_optimised_codes_have_the_decay_only_where_training_has_it(regularisation):
     data = bilinear(4, 5)
     sizes = []
     for decay in (0.0, 30.0):
@@ -186,14 +184,14 @@ def test_codes_that_are_searched_pay_for_their_size_only_where_training_made_the
     assert (sizes[1] < 0.1 * sizes[0]) == (regularisation == "noise")
 
 
-def test_contents_with_a_divergence_tell_how_unsure_they_are_and_others_do_not():
+def test_contents_with_a_kl_tell_how_unsure_they_are_and_others_do_not():
     data = bilinear(4, 5)
     method = un.LORD(**TINY | {"regularisation": "kl"}).fit(data)
-    found = method.posterior_std(data.x)
+    result = method.posterior_std(data.x)
     with torch.no_grad():
         raw = method.nets_["content_encoder"](method._standard(torch.from_numpy(data.x)))[:, 3:]
-    assert list(found) == ["content"]
-    np.testing.assert_allclose(found["content"], np.exp(0.5 * 10 * np.tanh(raw.numpy() / 10)), rtol=1e-5)
+    assert list(result) == ["content"]
+    np.testing.assert_allclose(result["content"], np.exp(0.5 * 10 * np.tanh(raw.numpy() / 10)), rtol=1e-5)
     assert un.LORD(**TINY).fit(data).posterior_std(data.x) == {}
     assert un.LORD(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).posterior_std(data.x) == {}
 

@@ -22,22 +22,20 @@ def grass(seed):
 
 def hostile(seed):
     """Columns of sizes from 1e-4 to 1e4 far from 0, four times as many targets, and a tail of outliers."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     data = un.load("toy_contrast", n_target=800, n_background=200, seed=seed).train
-    x = data.x * np.where(chance.random((len(data), 1)) < 0.01, 20.0, 1.0)
+    x = data.x * np.where(rng.random((len(data), 1)) < 0.01, 20.0, 1.0)
     return un.Samples(x * np.logspace(-4, 4, x.shape[1]) + 100.0, groups=data.groups)
 
 
 def bars(seed):
     """Bright bars over pixels whose brightness is all that both groups share, weak in noise and weaker in the target."""
-    chance, side, n = np.random.default_rng(seed), 28, 1000
-    target, background = (
-        131 + 12 * chance.normal(size=(n, 1, 1, 1)) + 16 * chance.normal(size=(n, 1, side, side)) for _ in "tb"
-    )
+    rng, side, n = np.random.default_rng(seed), 28, 1000
+    target, background = (131 + 12 * rng.normal(size=(n, 1, 1, 1)) + 16 * rng.normal(size=(n, 1, side, side)) for _ in "tb")
     target *= 0.5
-    starts, widths, heights = chance.integers(4, side - 8, n), chance.integers(3, 7, n), chance.uniform(80, 150, n)
+    starts, widths, heights = rng.integers(4, side - 8, n), rng.integers(3, 7, n), rng.uniform(80, 150, n)
     for row, start, width, height in zip(target[:, 0], starts, widths, heights, strict=True):
-        lying = row if chance.random() < 0.5 else row.T
+        lying = row if rng.random() < 0.5 else row.T
         lying[start : start + width, 6:-6] += height
     target, background = (np.clip(x, 0, 255).astype(np.uint8) for x in (target, background))
     return un.Samples.contrast(target=target, background=background)
@@ -67,9 +65,9 @@ def fate(data, seed, batch=BATCH, steps=STEPS, least=0.05):
         return "diverged"
     # The prior has variance 1 in each used dimension: 0.05 in all of them together is nothing, unless much is decoded from it.
     # The report says "collapsed" or "silent" where no dimension has more than 0.05 and the effect is at most 0.002.
-    found = code_record(method, data)
+    result = code_record(method, data)
     for block, group in (("salient", "target"), ("common", "target"), ("common", "background")):
-        part = found[block][group]
+        part = result[block][group]
         variance = sum(part["variance"])
         if variance < least or (variance < 0.1 and part["effect"] < 0.01):
             return f"collapsed: {block} of the {group}, {part}"

@@ -40,14 +40,14 @@ def test_the_divergences_of_rb_vae_are_those_of_eq_3():
     ((player, terms),) = stage.step(batch(0), 0)
     assert player == "vae"
     codes = method.nets_["vae"].encode(batch(0).x)
-    sums = {name: divergence(*code) for name, code in codes.items()}
+    sums = {name: kl(*code) for name, code in codes.items()}
     torch.testing.assert_close(terms["kl_common"], 3.0 * (sums["common"][:64].mean() + sums["common"][64:].mean()))
     torch.testing.assert_close(
         terms["kl_salient"], 0.5 * sums["salient"][:64].mean()
     )  # the background has the reference instead
 
 
-def divergence(mu, logvar):
+def kl(mu, logvar):
     zero = torch.zeros_like(mu)
     return kl_divergence(Normal(mu, torch.exp(0.5 * logvar)), Normal(zero, zero + 1)).sum(1)
 
@@ -75,7 +75,7 @@ def test_all_gradients_are_taken_at_the_same_parameters():
 def test_a_discriminator_is_the_log_ratio_of_encoded_over_generated():
     _, stage, batch = started("symmetric_rb_vae", dropped=0.0)
     given = moves(stage, batch(0))
-    # The autoencoder sees E_q[d] and -E_p[d]; the discriminator labels encoded rows 1.
+    # The autoencoder sees E_q[d] and -E_p[d]; the discriminator labels encoded samples 1.
     for group in ("target", "background"):
         encoded, generated = given[AUTOENCODER][f"{group}_encoded"], -given[AUTOENCODER][f"{group}_generated"]
         loss = given[f"discriminator_{group}"]["discrimination"]
@@ -98,9 +98,9 @@ def test_inputs_are_dropped_as_often_as_asked_and_noise_becomes_laplace():
     noise = torch.randn(200_000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     assert adversarial.dropout_mask(noise, 0.25).mean().item() == pytest.approx(0.75, abs=0.005)
     assert adversarial.dropout_mask(noise, 0.0).min() == 1
-    found = adversarial.laplace(noise)
-    assert found.abs().mean().item() == pytest.approx(1.0, abs=0.01)  # the scale of a Laplace distribution
-    assert found.var().item() == pytest.approx(2.0, abs=0.03)
+    result = adversarial.laplace(noise)
+    assert result.abs().mean().item() == pytest.approx(1.0, abs=0.01)  # the scale of a Laplace distribution
+    assert result.var().item() == pytest.approx(2.0, abs=0.03)
 
 
 @pytest.mark.parametrize("size", [8, 28, 64, 96, 128])

@@ -1,4 +1,4 @@
-"""SepVAE by hand: the fixed variance of the background's salient part, its divergence, and the pairs over both groups."""
+"""SepVAE by hand: the fixed variance of the background's salient part, its KL, and the pairs over both groups."""
 
 import math
 
@@ -24,10 +24,10 @@ def started(**changes):
 def test_the_background_has_the_fixed_variance_and_the_target_its_own():
     _, _, batch = started()
     code = Code(torch.randn(128, 3), torch.randn(128, 3))
-    found = fix_background_variance(batch, code, 0.04)
-    assert torch.equal(found.mu, code.mu)
-    assert torch.equal(found.logvar[:64], code.logvar[:64])
-    torch.testing.assert_close(found.logvar[64:].exp(), torch.full((64, 3), 0.04))
+    result = fix_background_variance(batch, code, 0.04)
+    assert torch.equal(result.mu, code.mu)
+    assert torch.equal(result.logvar[:64], code.logvar[:64])
+    torch.testing.assert_close(result.logvar[64:].exp(), torch.full((64, 3), 0.04))
 
 
 def test_the_salient_penalty_is_the_kl_from_the_narrow_prior():
@@ -35,8 +35,8 @@ def test_the_salient_penalty_is_the_kl_from_the_narrow_prior():
     (_, terms), *_ = stage.step(batch, 0)
     mu = method.nets_["vae"].encode(batch.x)["salient"].mu[64:]
     deviation = torch.tensor(0.2, dtype=torch.float64)
-    divergence = kl_divergence(Normal(mu, deviation), Normal(torch.zeros_like(mu), deviation)).sum(1).mean()
-    torch.testing.assert_close(terms["salient_penalty"], 0.7 * divergence)
+    kl = kl_divergence(Normal(mu, deviation), Normal(torch.zeros_like(mu), deviation)).sum(1).mean()
+    torch.testing.assert_close(terms["salient_penalty"], 0.7 * kl)
 
 
 def test_a_smaller_variance_holds_the_background_closer_to_zero():

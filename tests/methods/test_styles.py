@@ -31,16 +31,16 @@ def drawings(each=12):
 
 def test_styles_are_found_inside_each_domain():
     data, truth = drawings()
-    found = cluster_styles(data, {"edges": 1, "shoes": 3}, features="pixels")
-    assert found.label_names == ("edges/0", "shoes/0", "shoes/1", "shoes/2")
-    assert found.factor_names == ("place", "domain")
-    np.testing.assert_array_equal(found.factors[:, 1], data.labels)
-    pairs = set(zip(found.labels.tolist(), truth.tolist(), strict=True))
+    result = cluster_styles(data, {"edges": 1, "shoes": 3}, features="pixels")
+    assert result.label_names == ("edges/0", "shoes/0", "shoes/1", "shoes/2")
+    assert result.factor_names == ("place", "domain")
+    np.testing.assert_array_equal(result.factors[:, 1], data.labels)
+    pairs = set(zip(result.labels.tolist(), truth.tolist(), strict=True))
     assert len(pairs) == 4  # each cluster is one colour
-    assert (found.labels[truth == 0] == 0).all()
-    np.testing.assert_array_equal(found.x, data.x)
+    assert (result.labels[truth == 0] == 0).all()
+    np.testing.assert_array_equal(result.x, data.x)
     again = cluster_styles(data, {"edges": 1, "shoes": 3}, features="pixels")
-    np.testing.assert_array_equal(again.labels, found.labels)
+    np.testing.assert_array_equal(again.labels, result.labels)
 
 
 def test_features_are_the_mean_and_deviation_of_each_channel():
@@ -83,7 +83,7 @@ def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
         domain_mask(data, "boots")
 
 
-def test_a_row_of_the_image_has_the_images_of_one_class():
+def test_a_sample_of_the_image_has_the_images_of_one_class():
     data, truth = drawings()
     figure = plots.class_samples(data.x, truth, ("edges", "red", "green", "blue"), each=5)
     (axes,) = figure.axes
@@ -106,8 +106,8 @@ def command(*words):
 def inside(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data, _ = drawings()
-    chance = np.random.default_rng(0)
-    x = np.clip(data.x.astype(int) + chance.integers(-3, 4, data.x.shape), 0, 255).astype(np.uint8)
+    rng = np.random.default_rng(0)
+    x = np.clip(data.x.astype(int) + rng.integers(-3, 4, data.x.shape), 0, 255).astype(np.uint8)
     names = {"label_names": np.array(data.label_names), "factor_names": np.array(data.factor_names)}
     files.write_arrays("drawings.npz", {"x": x, "labels": data.labels, "factors": data.factors, **names})
 
@@ -128,7 +128,7 @@ def test_from_domains_to_styles_to_translations(capsys):
     assert set(domain[where[0]]) == {0}
     assert set(domain[where[1]]) == {1}
     assert len(set(test.labels[where[1]])) == len({*test.labels[domain == 1]})  # as many styles as there are
-    for seed in range(4):  # whichever rows are drawn, those to translate are of the other domain; it has fewer than six
+    for seed in range(4):  # whichever samples are drawn, those to translate are of the other domain; it has fewer than six
         assert command("translate", "run", "--to", "shoes", "--seed", seed, "--out", f"t{seed}.npz") == 0
         drawn = [np.flatnonzero((test.x == one).all((1, 2, 3)))[0] for one in np.load(f"t{seed}.npz", allow_pickle=False)["a"]]
         assert set(domain[drawn]) == {0}

@@ -20,9 +20,9 @@ NAMES = ("dip_vae", "factor_vae", "beta_tcvae", "symmetric_vae")
 
 def skewed(n=250, seed=0):
     """Four skewed factors, mixed."""
-    chance = np.random.default_rng(seed)
-    factors = chance.exponential(size=(n, 4)) - 1
-    return (factors @ chance.normal(size=(4, 6)) + 0.1 * chance.normal(size=(n, 6))).astype("float32")
+    rng = np.random.default_rng(seed)
+    factors = rng.exponential(size=(n, 4)) - 1
+    return (factors @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(n, 6))).astype("float32")
 
 
 def tied():
@@ -99,7 +99,7 @@ class Begun:
         self.rows = TrainingData.of(data, x, torch.float64, torch.device("cpu"))
 
     def batch(self):
-        return self.rows.batch(self.rows.order(self.stage, 0, 0)[0], (0, 0, 0), stage.batches)
+        return self.rows.batch(self.rows.order(self.stage, 0, 0)[0], (0, 0, 0), self.stage.batches)
 
     def terms(self):
         """What the first step yields, by player."""
@@ -111,15 +111,15 @@ class Begun:
         return batch, mu, logvar, gaussian.sample(mu, logvar, batch.noise(4))
 
 
-def test_the_step_of_beta_vae_counts_the_divergence_beta_times():
-    found = {beta: Begun("beta_vae", beta=beta).terms()["vae"] for beta in (1.0, 4.0)}
+def test_the_step_of_beta_vae_counts_the_kl_beta_times():
+    result = {beta: Begun("beta_vae", beta=beta).terms()["vae"] for beta in (1.0, 4.0)}
     _, mu, logvar, _ = Begun("beta_vae").encoded()
     mu, logvar = mu.detach().numpy(), logvar.detach().numpy()
-    divergence = 0.5 * (mu**2 + np.exp(logvar) - logvar - 1).sum(axis=1).mean()
-    for beta, terms in found.items():
+    kl = 0.5 * (mu**2 + np.exp(logvar) - logvar - 1).sum(axis=1).mean()
+    for beta, terms in result.items():
         assert set(terms) == {"reconstruction", "kl"}
-        assert terms["kl"].item() == pytest.approx(beta * divergence, rel=1e-10)
-        assert terms["reconstruction"].item() == found[1.0]["reconstruction"].item()
+        assert terms["kl"].item() == pytest.approx(beta * kl, rel=1e-10)
+        assert terms["reconstruction"].item() == result[1.0]["reconstruction"].item()
     assert un.BetaVAE().beta == 4.0
 
 
@@ -175,20 +175,20 @@ def test_the_start_of_dip_vae_is_at_least_one():
     ],
 )
 def test_a_term_without_weight_is_not_there(name, weights):
-    found = Begun(name, **dict.fromkeys(weights, 0.0)).terms()
-    assert set(found) == {"vae"}
-    assert set(found["vae"]) == {"reconstruction"} | ({"kl"} if name != "beta_tcvae" else set())
+    result = Begun(name, **dict.fromkeys(weights, 0.0)).terms()
+    assert set(result) == {"vae"}
+    assert set(result["vae"]) == {"reconstruction"} | ({"kl"} if name != "beta_tcvae" else set())
 
 
-def test_beta_tcvae_with_equal_weights_has_the_bound_of_a_vae():
+def test_beta_tcvae_with_equal_weights_has_the_elbo_of_a_vae():
     begun = Begun("beta_tcvae", alpha=1.0, beta=1.0, gamma=1.0)
     batch, mu, logvar, z = begun.encoded()
-    divergence = total_correlation.log_density(z, mu, logvar) - total_correlation.log_density(z, 0 * z, 0 * z)
-    bound = begun.method.nets_["vae"].reconstruction(batch.x, z) + divergence.sum(1).mean()
+    kl = total_correlation.log_density(z, mu, logvar) - total_correlation.log_density(z, 0 * z, 0 * z)
+    bound = begun.method.nets_["vae"].reconstruction(batch.x, z) + kl.sum(1).mean()
     assert sum(begun.terms()["vae"].values()).item() == pytest.approx(bound.item(), rel=1e-10)
 
 
-def test_beta_tcvae_knows_how_many_rows_there_are():
+def test_beta_tcvae_knows_how_many_samples_there_are():
     begun = Begun("beta_tcvae", alpha=1.0, beta=2.0, gamma=3.0)
     _, mu, logvar, z = begun.encoded()
     terms = begun.terms()["vae"]

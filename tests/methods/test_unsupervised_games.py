@@ -15,7 +15,7 @@ EXACTLY = {"rtol": 1e-12, "atol": 1e-12}
 
 
 def begun(name, **options):
-    """A method before its first step in double precision, its only stage, and its rows."""
+    """A method before its first step in double precision, its only stage, and its samples."""
     data = vectors(target=200, background=200)
     method = small(name, **{"precision": "float64", "batch": 64} | options)
     method._prepare(data, {})
@@ -46,24 +46,28 @@ def gradient(loss, player):
 @pytest.mark.parametrize("second", [False, True])
 def test_factor_vae_each_gradient_is_that_of_its_own_loss_alone(second):
     method, stage, rows = begun("factor_vae", gamma=7.0, second_batch=second)
-    found = {player: sum(terms.values()) for player, terms in stage.step(batch(stage, rows), 0)}
-    chance, nets, d = batch(stage, rows), method.nets_["vae"], method.nets_["discriminator"]
-    # The first 64 rows are in the bound; the permuted codes are theirs, or those of 64 others, which are only encoded.
-    assert len(chance.x) == (128 if second else 64)
-    mu, logvar = nets.encode(chance.x)["z"]
-    codes = mu + torch.exp(logvar / 2) * chance.noise(4)
-    order, apart = chance.noise(4)[-64:].argsort(0), codes[-64:]
+    result = {player: sum(terms.values()) for player, terms in stage.step(batch(stage, rows), 0)}
+    drawn_batch, nets, d = batch(stage, rows), method.nets_["vae"], method.nets_["discriminator"]
+    # The first 64 samples are in the bound; the permuted codes are theirs, or those of 64 others, which are only encoded.
+    assert len(drawn_batch.x) == (128 if second else 64)
+    mu, logvar = nets.encode(drawn_batch.x)["z"]
+    codes = mu + torch.exp(logvar / 2) * drawn_batch.noise(4)
+    order, apart = drawn_batch.noise(4)[-64:].argsort(0), codes[-64:]
     shuffled = torch.stack([apart[order[:, j], j] for j in range(4)], 1).detach()
 
     z = codes[:64]
     logits = d(z)
-    own = nets.reconstruction(chance.x[:64], z) + gaussian.kl(mu[:64], logvar[:64]) + 7 * (logits[:, 0] - logits[:, 1]).mean()
-    torch.testing.assert_close(gradient(found["vae"], stage.players["vae"]), gradient(own, stage.players["vae"]), **EXACTLY)
+    own = (
+        nets.reconstruction(drawn_batch.x[:64], z)
+        + gaussian.kl(mu[:64], logvar[:64])
+        + 7 * (logits[:, 0] - logits[:, 1]).mean()
+    )
+    torch.testing.assert_close(gradient(result["vae"], stage.players["vae"]), gradient(own, stage.players["vae"]), **EXACTLY)
 
     classes = torch.zeros(64, dtype=torch.long)
     loss = functional.cross_entropy(d(z.detach()), classes) + functional.cross_entropy(d(shuffled), classes + 1)
     player = stage.players["discriminator"]
-    torch.testing.assert_close(gradient(found["discriminator"], player), gradient(0.5 * loss, player), **EXACTLY)
+    torch.testing.assert_close(gradient(result["discriminator"], player), gradient(0.5 * loss, player), **EXACTLY)
 
 
 GAMES = (("factor_vae", {}), ("factor_vae", {"second_batch": True}), ("symmetric_vae", {}))
@@ -124,15 +128,15 @@ def test_symmetric_vae_is_played_by_both_sides():
 
 def test_symmetric_vae_gradients_reach_who_they_should():
     method, stage, rows = begun("symmetric_vae")
-    found = terms(stage, rows, "vae", 0)
+    result = terms(stage, rows, "vae", 0)
     nets = method.nets_["vae"]
     encoder, decoder = ([p for n, p in nets.named_parameters() if n.startswith(f"{part}.")] for part in ("encoder", "decoder"))
 
     def reaches(term, parameters):
-        grads = torch.autograd.grad(found[term], parameters, retain_graph=True, allow_unused=True)
+        grads = torch.autograd.grad(result[term], parameters, retain_graph=True, allow_unused=True)
         return any(grad is not None and grad.abs().sum() > 0 for grad in grads)
 
-    assert {name: (reaches(name, encoder), reaches(name, decoder)) for name in found} == {
+    assert {name: (reaches(name, encoder), reaches(name, decoder)) for name in result} == {
         "encoded": (True, False),
         "generated": (False, True),
         "reconstruction": (True, True),

@@ -137,7 +137,7 @@ def _is_type(value: Any, hint: Any) -> bool:
         return isinstance(value, int | np.integer) and not isinstance(value, bool)
     if kind is float:
         return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return isinstance(value, kind)
+    return kind is Any or isinstance(value, typing.get_origin(kind) or kind)  # types of somebody's own method
 
 
 def _is_allowed(value: Any, hint: Any) -> bool:

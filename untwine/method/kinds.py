@@ -25,14 +25,18 @@ class Trained(Method):
 
     Parameters
     ----------
-    epochs, batch, lr
-        Passes over the data, samples in a step (of each group, where there are two), and the learning rate.
+    epochs
+        The passes over the data; with groups, over the larger of target and background.
+    batch
+        The samples in a step; with groups, of each of target and background.
+    lr
+        The learning rate.
     clip
         The largest norm of a player's gradient; 0 turns clipping off.
-    networks, width
-        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`,
-        `dcgan`, `dcgan_attention`; for class and content also `adain`, for StarGAN `residual`) and their width; None for the
-        usual one.
+    networks
+        The architecture by name, from the table of networks; `auto` is `mlp`, and for GANs of images `dcgan`.
+    width
+        The width of the networks: hidden units, or channels of the first convolution; None for the usual one of each.
     """
 
     epochs: Count = 50

@@ -47,8 +47,10 @@ class CycleVAE(ClassContent):
 
     Parameters
     ----------
-    w_reconstruction, w_kl
-        The weights of the forward cycle's reconstruction loss and KL term.
+    w_reconstruction
+        The weight of the forward cycle's reconstruction loss.
+    w_kl
+        The weight of the forward cycle's KL term.
     w_cycle
         The weight of the reverse cycle; 0 leaves it out.
     """

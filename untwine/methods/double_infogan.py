@@ -71,20 +71,28 @@ class DoubleInfoGAN(InfoGANOptions):
 
     Parameters
     ----------
-    n_common, n_salient
-        The numbers of dimensions of the blocks common and salient; `n_salient="auto"` takes as many as `contrast_test` finds.
-    w_background, w_target
-        The weights of background and target in every term.
+    n_common
+        The number of dimensions of the common block.
+    n_salient
+        The number of dimensions of the salient block; `auto` takes as many as `contrast_test` finds.
+    w_background
+        The weight of the background in every term.
+    w_target
+        The weight of the target in every term.
     w_class
         The weight of the group classification loss; 0 leaves it out.
-    w_info_z, w_info_s
-        The weights of the errors of the common and salient codes predicted from generated samples; 0 leaves the term out.
+    w_info_z
+        The weight of the error of the common codes predicted from generated samples; 0 leaves it out.
+    w_info_s
+        The weight of the error of the salient codes predicted from generated samples; 0 leaves it out.
     w_info_real
         The weight of the background salient penalty: the salient codes of real backgrounds are pulled to 0.
     w_image
         The weight of the reconstruction error of real samples.
-    prior_common, prior_salient
-        The prior of common and salient codes: `normal`, or `uniform`, on [-1, 1] for common and (0, 1] for salient codes.
+    prior_common
+        The prior of common codes: `normal`, or `uniform` on [-1, 1].
+    prior_salient
+        The prior of salient codes: `normal`, or `uniform` on (0, 1].
     """
 
     n_common: Count = 8

@@ -61,8 +61,10 @@ class FactorVAE(OneBlockVAE):
         Whether the permuted codes come from a second batch, encoded without gradient, instead of from the batch itself.
     lr_discriminator
         The learning rate of the discriminator.
-    layers_discriminator, width_discriminator
-        The number of hidden layers of the discriminator, and the units of each.
+    layers_discriminator
+        The number of hidden layers of the discriminator.
+    width_discriminator
+        The units of each hidden layer of the discriminator.
     """
 
     gamma: Weight = 10.0

@@ -77,10 +77,14 @@ class LORD(ClassContent):
 
     Parameters
     ----------
-    sigma, decay
-        The standard deviation of the noise on content codes, and the weight of their squared norm.
-    lr_codes, lr_class
-        The learning rates of content and class codes; `lr` is that of the networks.
+    sigma
+        The standard deviation of the noise on content codes.
+    decay
+        The weight of the squared norm of content codes.
+    lr_codes
+        The learning rate of content codes; `lr` is that of the networks.
+    lr_class
+        The learning rate of class codes.
     epochs_encoders
         The epochs of stage two; 0 leaves it out, and encoding then optimises codes with the generator frozen.
     alpha

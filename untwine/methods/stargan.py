@@ -57,8 +57,12 @@ class StarGAN(Trained):
 
     Parameters
     ----------
-    w_class, w_reconstruction, w_penalty
-        The weights of the classification loss, of the cycle reconstruction, and of the critic's gradient penalty.
+    w_class
+        The weight of the classification loss.
+    w_reconstruction
+        The weight of the cycle reconstruction loss.
+    w_penalty
+        The weight of the critic's gradient penalty.
     n_critic
         The updates of the critic for one of the translator.
     networks

@@ -24,8 +24,10 @@ class ClassContent(Trained):
 
     Parameters
     ----------
-    n_class, n_content
-        The numbers of dimensions of the blocks class and content.
+    n_class
+        The number of dimensions of the class block.
+    n_content
+        The number of dimensions of the content block.
     loss
         The reconstruction loss: `l1`, `l2`, or the distance between features of `vgg16` or `squeezenet`, whose weights must be
         in the data folder.

@@ -53,8 +53,10 @@ class TwoBlockVAE(GaussianVAE):
 
     Parameters
     ----------
-    n_common, n_salient
-        The numbers of dimensions of the blocks common and salient; `n_salient="auto"` takes as many as `contrast_test` finds.
+    n_common
+        The number of dimensions of the common block.
+    n_salient
+        The number of dimensions of the salient block; `auto` takes as many as `contrast_test` finds.
     beta_common
         The weight of the KL term of the common block.
     """

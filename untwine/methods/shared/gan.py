@@ -31,8 +31,12 @@ class InfoGANOptions(Trained):
         The distribution of a code given a generated sample: `laplace` (absolute errors) or `gaussian` (squared errors).
     noise
         The standard deviation of the noise that is added before every layer of the discriminator.
-    loop_g, loop_d, loop_cr
-        The updates of the generator, the discriminator and the regulariser in a step.
+    loop_g
+        The updates of the generator in a step.
+    loop_d
+        The updates of the discriminator in a step.
+    loop_cr
+        The updates of the contrastive regulariser in a step.
     """
 
     w_adv: Positive = 0.5

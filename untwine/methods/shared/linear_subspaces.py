@@ -65,9 +65,11 @@ class LinearContrastive(Solved):
 
     Parameters
     ----------
-    n_common, n_salient
-        The numbers of dimensions of the blocks common and salient; where the data has fewer directions, the last codes are 0.
-        `n_salient="auto"` takes as many as `contrast_test` finds.
+    n_common
+        The number of dimensions of the common block; where the data has fewer directions, the last codes are 0.
+    n_salient
+        The number of dimensions of the salient block; where the data has fewer directions, the last codes are 0. `auto` takes
+        as many as `contrast_test` finds.
     """
 
     n_common: Count = 5
