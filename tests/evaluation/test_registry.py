@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from fitted_made import ClassHalves, Columns, Halves, Whole, classes_in_contents, images, vectors
 
+from untwine import metrics
 from untwine.evaluation.registry import METRICS, explain
 from untwine.evaluation.scoring import evaluate
 from untwine.metrics import Directions, Measurement, Metric, Requirement, ScoreInfo
@@ -218,9 +220,15 @@ def test_bad_metrics_are_refused():
         evaluate(Columns(), vectors(), [Metric("broken", lambda data: [0.5], "Broken.")])
 
 
+def test_no_function_shadows_a_module():
+    modules = {path.stem for path in Path(metrics.__file__).parent.glob("*.py")}
+    assert modules.isdisjoint(metrics.__all__)
+
+
 def test_listing_and_explaining_metrics_needs_no_torch():
     code = """
 import sys
+from untwine import metrics
 from untwine.evaluation.registry import METRICS, explain
 assert len(METRICS) > 20 and explain("probe")
 heavy = {"torch", "sklearn", "scipy", "openTSNE"} & set(sys.modules)
