@@ -228,7 +228,6 @@ def test_no_function_shadows_a_module():
 def test_listing_and_explaining_metrics_needs_no_torch():
     code = """
 import sys
-from untwine import metrics
 from untwine.evaluation.registry import METRICS, explain
 assert len(METRICS) > 20 and explain("probe")
 heavy = {"torch", "sklearn", "scipy", "openTSNE"} & set(sys.modules)
