@@ -18,7 +18,7 @@ from untwine import metrics
 from untwine._typing import Array
 
 ROWS, LATENTS, FACTORS, VALUES = 10_000, 10, 5, 10
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[..., object]] = {
     "z_diff": metrics.z_diff_score,
     "factor_vae_score": metrics.factor_vae_score,
     "sap": metrics.sap_score,

@@ -204,7 +204,7 @@ CALLS = {
     "no rows to sample": (lambda m: m.sample(0), r"sample must be a number of rows of at least 1; got 0"),
     "half a row to sample": (lambda m: m.sample(1.5), r"sample must be a number of rows of at least 1; got 1.5"),
     # what is scored and loaded
-    "an unknown metric": (lambda m: un.evaluate(m, vectors(), ["fid"]), r"metrics must be names among .* but got 'fid'"),
+    "an unknown metric": (lambda m: un.evaluate(m, vectors(), ["fid"]), r"metric must be a name from the catalogue; got 'fid'"),
     "a metric in place of metrics": (
         lambda m: un.evaluate(m, vectors(), "probe"),
         r"expected a list of names; got .* 'probe'",
