@@ -207,15 +207,15 @@ CALLS = {
     "an unknown metric": (lambda m: un.evaluate(m, vectors(), ["fid"]), r"metric must be a name from the catalogue; got 'fid'"),
     "a metric in place of metrics": (
         lambda m: un.evaluate(m, vectors(), "probe"),
-        r"expected a list of names; got .* 'probe'",
+        r"metrics must be a list of names; got .* 'probe'",
     ),
     "a metric without labels": (
         lambda m: un.evaluate(m, un.Samples(vectors().x), ["probe"]),
-        r"'probe' expected at least 2 classes",
+        r"'probe' needs at least 2 classes",
     ),
     "a single seed": (
         lambda m: un.evaluate(m, vectors(), seeds=1),
-        r"seeds expected at least 2, to make an interval of; got 1",
+        r"seeds must be a whole number of at least 2; got 1",
     ),
     "unknown data": (lambda: un.load("grassy_digit"), r"there is none called 'grassy_digit' .* did you mean grassy_digits"),
     "unknown option of data": (
