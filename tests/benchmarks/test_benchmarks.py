@@ -242,7 +242,7 @@ def test_dci_is_fitted_on_as_many_samples_as_the_calibration(monkeypatch):
     def ours(codes, factors, split):
         fitted["ours"], judged["ours"] = codes[split[0]], codes[split[1]]
 
-    monkeypatch.setattr(scores.metrics, "dci", ours)
+    monkeypatch.setattr(scores.metrics, "dci_scores", ours)
     monkeypatch.setattr(GradientBoostingClassifier, "fit", lambda model, x, y: fitted.update(theirs=x))
     sides_of_a_round = scores.sides(300)
     assert sides_of_a_round["dci"]() > 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from known_methods import ClassHalves, Columns, Halves, Whole, classes_in_contents, images, vectors
 
+from untwine import metrics
 from untwine.evaluation.registry import METRICS, explain
 from untwine.evaluation.scoring import evaluate
 from untwine.metrics import Directions, Measurement, Metric, Requirement, ScoreInfo
@@ -216,6 +218,11 @@ def test_bad_metrics_are_refused():
         evaluate(Columns(), vectors(), [own_metric(), own_metric(version=4)])
     with pytest.raises(TypeError, match=r"'broken' must yield untwine\.metrics\.Measurement; got float"):
         evaluate(Columns(), vectors(), [Metric("broken", lambda data: [0.5], "Broken.")])
+
+
+def test_no_function_shadows_a_module():
+    modules = {path.stem for path in Path(metrics.__file__).parent.glob("*.py")}
+    assert modules.isdisjoint(metrics.__all__)
 
 
 def test_listing_and_explaining_metrics_needs_no_torch():

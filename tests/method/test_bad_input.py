@@ -216,18 +216,18 @@ CALLS = {
     "no samples to draw": (lambda m: m.sample(0), r"^n must be a whole number of at least 1; got 0"),
     "half a sample to draw": (lambda m: m.sample(1.5), r"^n must be a whole number of at least 1; got 1.5"),
     # what is scored and loaded
-    "an unknown metric": (lambda m: un.evaluate(m, vectors(), ["fid"]), r"metrics must be names among .* but got 'fid'"),
+    "an unknown metric": (lambda m: un.evaluate(m, vectors(), ["fid"]), r"metric must be a name from the catalogue; got 'fid'"),
     "a metric in place of metrics": (
         lambda m: un.evaluate(m, vectors(), "probe"),
-        r"expected a list of names; got .* 'probe'",
+        r"metrics must be a list of names; got .* 'probe'",
     ),
     "a metric without labels": (
         lambda m: un.evaluate(m, un.Samples(vectors().x), ["probe"]),
-        r"'probe' expected at least 2 classes",
+        r"'probe' needs at least 2 classes",
     ),
     "a single seed": (
         lambda m: un.evaluate(m, vectors(), seeds=1),
-        r"seeds expected at least 2, to make an interval of; got 1",
+        r"seeds must be a whole number of at least 2; got 1",
     ),
     "unknown data": (
         lambda: un.load("grassy_digit"),

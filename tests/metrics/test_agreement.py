@@ -10,7 +10,7 @@ GOLDEN = np.load(FOLDER / "clustering.npz", allow_pickle=False)
 CODES = np.load(FOLDER / "metrics_discrete.npz", allow_pickle=False)["codes"][:1000]
 
 
-def islands(n=240, classes=4, apart=12.0, seed=0):
+def clusters_of_classes(n=240, classes=4, apart=12.0, seed=0):
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % classes
     return apart * np.eye(classes)[labels] + rng.normal(size=(n, classes)), labels
@@ -32,7 +32,7 @@ def test_it_is_k_means_and_the_reference_s_scores(case):
 
 
 def test_separated_clusters_agree_under_harmless_changes_of_the_codes():
-    codes, labels = islands()
+    codes, labels = clusters_of_classes()
     rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
     order = np.random.default_rng(2).permutation(240)
     for c, y in (
@@ -51,7 +51,7 @@ def test_separated_clusters_agree_under_harmless_changes_of_the_codes():
 
 
 def test_uninformative_codes_get_zero():
-    _, labels = islands()
+    _, labels = clusters_of_classes()
     for seed in range(3):
         result = cluster_agreement(np.random.default_rng(seed).normal(size=(240, 4)), labels)
         assert -0.03 < result.ari < 0.05

@@ -93,8 +93,8 @@ def test_it_equals_the_paper_s_definition_step_by_step(seed, standardise, folded
     codes[:, :4] += 2 * truth  # encoded, but not separated
     pairs, options = [(np.arange(140), np.arange(140, 240))], {}
     if folded:
-        parts = np.array_split(np.random.default_rng(seed).permutation(240), 3)
-        pairs = [(np.setdiff1d(np.arange(240), part), part) for part in parts]
+        subsets = np.array_split(np.random.default_rng(seed).permutation(240), 3)
+        pairs = [(np.setdiff1d(np.arange(240), subset), subset) for subset in subsets]
     else:
         options["split"] = pairs[0]
     biases = []
@@ -107,15 +107,15 @@ def test_it_equals_the_paper_s_definition_step_by_step(seed, standardise, folded
     result = attribute_accuracy(codes, truth, folds=3, seed=seed, standardise=standardise, **options)
     expected = [[by_hand(codes, y, *pair, standardise) for y in truth.T] for pair in pairs]
     assert biases == pytest.approx([bias for fold in expected for bias, _ in fold], abs=1e-9)
-    right = [np.stack([row for _, row in fold]) for fold in expected]
-    every = np.hstack(right)
+    correct = [np.stack([hits for _, hits in fold]) for fold in expected]
+    every = np.hstack(correct)
     assert result.per_attribute == pytest.approx(every.mean(axis=1), abs=1e-12)
     assert result.accuracy == pytest.approx(every.mean(), abs=1e-12)
-    guessed = [np.stack([y[test] == (2 * y[train].sum() > len(train)) for y in truth.T]) for train, test in pairs]
-    assert result.majority == pytest.approx(np.hstack(guessed).mean(axis=1), abs=1e-12)
+    majority = [np.stack([y[test] == (2 * y[train].sum() > len(train)) for y in truth.T]) for train, test in pairs]
+    assert result.majority == pytest.approx(np.hstack(majority).mean(axis=1), abs=1e-12)
     assert result.n == every.shape[1]
     if folded:
-        assert result.folds == pytest.approx([part.mean() for part in right], abs=1e-12)
+        assert result.folds == pytest.approx([subset.mean() for subset in correct], abs=1e-12)
     else:  # three subsets of 34, 33 and 33 samples
         assert np.dot(result.folds, [0.34, 0.33, 0.33]) == pytest.approx(result.accuracy, abs=1e-12)
     assert 0.6 < result.per_attribute[0] < 0.95, "uninformative or perfect codes do not test the bias"

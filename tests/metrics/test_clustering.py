@@ -10,7 +10,7 @@ from untwine.metrics.clustering import plane_clustering
 GOLDEN = np.load(Path(__file__).parents[1] / "golden" / "clustering.npz", allow_pickle=False)
 
 
-def islands(n=240, classes=4, width=5, apart=8.0, seed=0):
+def clusters_of_classes(n=240, classes=4, width=5, apart=8.0, seed=0):
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % classes
     return apart * rng.normal(size=(classes, width))[labels] + rng.normal(size=(n, width)), labels
@@ -44,14 +44,14 @@ def test_silhouette_equals_the_reference_with_a_lone_point():
 
 
 def test_separated_clusters_score_high_under_harmless_changes_of_the_codes():
-    codes, labels = islands()
+    codes, labels = clusters_of_classes()
     rng = np.random.default_rng(1)
     rotation = np.linalg.qr(rng.normal(size=(5, 5)))[0]
     order = rng.permutation(len(codes))
     changed = {
         "as they are": (codes, labels),
         "permuted columns": (codes[:, ::-1], labels),
-        "permuted rows": (codes[order], labels[order]),
+        "permuted samples": (codes[order], labels[order]),
         "rescaled and moved": (1e4 * codes - 3e5, labels),
         "tiny": (1e-12 * codes, labels),
         "rotated": (codes @ rotation, labels),
@@ -101,7 +101,7 @@ def test_many_equal_samples_beside_others_stay_finite():
 
 
 def test_the_plane_keeps_neighbours_and_follows_the_seed():
-    codes, labels = islands(150)
+    codes, labels = clusters_of_classes(150)
     plane = tsne(codes, seed=3)
     assert np.array_equal(plane, tsne(codes, seed=3))
     assert not np.array_equal(plane, tsne(codes, seed=4))
@@ -109,14 +109,14 @@ def test_the_plane_keeps_neighbours_and_follows_the_seed():
     assert (labels[distances.argmin(axis=1)] == labels).mean() > 0.98
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 6, 12])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 12])
 @pytest.mark.parametrize("width", [1, 3])
-def test_few_samples_have_a_plane_too(rows, width):
-    codes = np.arange(rows * width, dtype=float).reshape(rows, width) ** 2
+def test_few_samples_have_a_plane_too(n, width):
+    codes = np.arange(n * width, dtype=float).reshape(n, width) ** 2
     plane = tsne(codes)
-    assert plane.shape == (rows, 2)
+    assert plane.shape == (n, 2)
     assert np.isfinite(plane).all()
-    assert len(np.unique(plane.round(12), axis=0)) == rows
+    assert len(np.unique(plane.round(12), axis=0)) == n
 
 
 @pytest.mark.parametrize(

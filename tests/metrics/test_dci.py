@@ -83,13 +83,13 @@ def test_it_equals_scikit_learn_s_trees_where_no_two_splits_gain_alike():
     four = np.digitize(scores[:, 0], np.quantile(scores[:, 0], [0.25, 0.5, 0.75]))
     factors = np.column_stack([four, scores[:, 1] > 4, scores[:, 2]])
     train, test = np.flatnonzero(np.arange(len(codes)) % 4), np.arange(0, len(codes), 4)
-    columns, right = [], []
+    columns, accuracies = [], []
     for j, kind in enumerate((GradientBoostingClassifier, GradientBoostingClassifier, GradientBoostingRegressor)):
         y = factors[:, j]
         model, again = (kind(random_state=seed).fit(codes[train], y[train]) for seed in (0, 1))
         assert again.feature_importances_ == pytest.approx(model.feature_importances_, abs=1e-12), "splits that gain alike"
         columns.append(model.feature_importances_)
-        right.append([model.score(codes[rows], y[rows]) for rows in (test, train)])
+        accuracies.append([model.score(codes[indices], y[indices]) for indices in (test, train)])
     R = np.stack(columns, axis=1)
     result = dci_scores(codes, factors, continuous=[False, False, True], split=(train, test))
     assert result.importances == pytest.approx(R, abs=1e-8)
@@ -100,7 +100,7 @@ def test_it_equals_scikit_learn_s_trees_where_no_two_splits_gain_alike():
         np.mean([shares_of_one(column) for column in R.T]), abs=1e-8
     )  # columns sum to 1
     informed = [result.informativeness, result.informativeness_train]
-    assert informed == pytest.approx(np.mean(right, axis=0), abs=1e-8)
+    assert informed == pytest.approx(np.mean(accuracies, axis=0), abs=1e-8)
 
 
 @pytest.mark.usefixtures("fewer_trees")
@@ -157,10 +157,10 @@ def test_the_same_seed_gives_the_same_and_a_constant_factor_is_left_out():
         dci_scores(codes, factors[:, 0])
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-def test_too_few_samples_to_hold_out_a_third_are_refused(rows):
+@pytest.mark.parametrize("n", [1, 2])
+def test_too_few_samples_to_hold_out_a_third_are_refused(n):
     codes, factors = discrete(300)
     with pytest.raises(
-        ValueError, match=f"dci_scores needs at least 3 samples, of which a third is held out; got {rows}; pass more"
+        ValueError, match=f"dci_scores needs at least 3 samples, of which a third is held out; got {n}; pass more"
     ):
-        dci_scores(codes[:rows], factors[:rows])
+        dci_scores(codes[:n], factors[:n])

@@ -34,8 +34,8 @@ def drawn(score):
     return lambda change: score(lambda factors: change(factors.astype(float)), [4, 4, 4], **FEW).accuracy
 
 
-def on_samples(score, factors=FACTORS, part=0, **options):
-    return lambda change: score(change(CODES), factors, **options)[part]
+def on_samples(score, factors=FACTORS, field=0, **options):
+    return lambda change: score(change(CODES), factors, **options)[field]
 
 
 def share(summed, change):
@@ -55,9 +55,9 @@ SCORES = {
     "sap, grouped": on_samples(metrics.sap_score, CODES, correlated=0.9),
     "sap, svm": on_samples(metrics.sap_score, classifier="svm"),
     "mig": on_samples(metrics.mig_score),
-    "disentanglement": on_samples(metrics.dci_scores, part=0),
-    "completeness": on_samples(metrics.dci_scores, part=1),
-    "informativeness": on_samples(metrics.dci_scores, part=2),
+    "disentanglement": on_samples(metrics.dci_scores, field=0),
+    "completeness": on_samples(metrics.dci_scores, field=1),
+    "informativeness": on_samples(metrics.dci_scores, field=2),
     "modularity": on_samples(metrics.modularity_score),
     "explicitness": on_samples(metrics.explicitness_score),
     "z_diff": on_samples(metrics.z_diff_score, **FEW),

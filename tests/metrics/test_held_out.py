@@ -19,7 +19,7 @@ def test_folds_hold_every_sample_out_once():
     assert all(not set(train) & set(test) and len(train) + len(test) == 23 for train, test in folds)
     assert {len(test) for _, test in folds} == {4, 5}
     assert sorted(np.concatenate(random_subsets(TEST, 5, 0))) == list(TEST)
-    assert [len(part) for part in random_subsets(np.arange(3), 5, 0)] == [1, 1, 1]
+    assert [len(subset) for subset in random_subsets(np.arange(3), 5, 0)] == [1, 1, 1]
 
 
 def test_a_split_takes_indices_or_masks():
@@ -87,11 +87,11 @@ def test_per_class_counts_each_class_by_itself():
     assert result.mean == pytest.approx(np.mean(list(result.accuracy.values())))
     from untwine.metrics.held_out import classify
 
-    result_of_folds = classify(codes, labels, 5)
-    expected = recall_score(labels[result_of_folds.indices], result_of_folds.predicted, average=None)
+    predictions = classify(codes, labels, 5)
+    expected = recall_score(labels[predictions.indices], predictions.predicted, average=None)
     assert list(result.accuracy.values()) == pytest.approx(expected)
     splits = list(StratifiedKFold(5, shuffle=True, random_state=0).split(codes, labels))
-    assert [set(part) for part in result_of_folds.subsets] == [set(test) for _, test in splits]
+    assert [set(subset) for subset in predictions.subsets] == [set(test) for _, test in splits]
     shares = [sum(result.accuracy[c] * result.n[c] for c in result.n) / 300, probe_accuracy(codes, labels).accuracy]
     assert shares[0] == pytest.approx(shares[1], abs=1e-9)  # folds of equal size
 

@@ -30,7 +30,7 @@ def test_intervals_over_halves_have_their_coverage():
     hits = 0
     for trial in range(300):
         x = rng.exponential(size=80)
-        parts = [float(x[half].mean()) for half in random_halves(np.zeros(80, dtype=int), 5, seed=trial)]
-        low, high = halves_interval(float(x.mean()), parts)
+        means = [float(x[half].mean()) for half in random_halves(np.zeros(80, dtype=int), 5, seed=trial)]
+        low, high = halves_interval(float(x.mean()), means)
         hits += low <= 1.0 <= high
     assert 0.90 < hits / 300 < 0.99

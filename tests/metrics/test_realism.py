@@ -1,11 +1,19 @@
-"""The Frechet distance and the class score, by closed form and by meaning."""
+"""The Frechet distance and the class score, by closed form and by meaning, and the scores of generated images."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from fitted_made import Halves
+from fitted_made import images as synthetic_images
+from small import images, small
 
-from untwine.metrics import class_score, frechet
+from untwine.evaluation.scoring import evaluate
+from untwine.metrics import class_score, frechet, realism_scores
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.realism import generated_images
+from untwine.networks.pretrained.feature_extractor import custom_extractor
 
 GOLDEN = np.load(Path(__file__).parents[1] / "golden" / "frechet_distance.npz", allow_pickle=False)
 
@@ -65,3 +73,41 @@ def test_bad_arrays_are_refused():
         frechet(features(5, 3), features(5, 4))
     with pytest.raises(ValueError, match="probabilities must have shape"):
         class_score(np.ones((4, 3)))
+
+
+def test_scores_are_named_after_the_network_and_the_group(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    data = images()
+    scores = evaluate(small("double_infogan").fit(data), data, metrics=["realism"])
+    assert list(scores) == ["frechet_random.target", "frechet_random.background"]
+    assert scores["frechet_random.target"].direction == "lower"
+    assert (scores["frechet_random.target"].n, scores["frechet_random.background"].n) == (40, 36)
+    one = evaluate(small("vae").fit(data), data, metrics=["realism"])
+    assert [score.n for score in one.values()] == [76]
+    assert list(one) == ["frechet_random.x"]
+    with pytest.raises(ValueError, match="needs a method that can sample from its prior; got one without a prior"):
+        evaluate(Halves(), synthetic_images(), metrics=["realism"])
+
+
+def test_a_custom_network_scores_under_its_own_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    data, sides = images(), []
+    method = small("double_infogan").fit(data)
+
+    def brightness(x):
+        sides.append(tuple(x.shape[1:]))
+        features = x.mean((2, 3))
+        return features, torch.softmax(features, 1)
+
+    scores = realism_scores(method, data, custom_extractor("brightness", brightness, 12))
+    kinds = ("frechet_brightness", "class_score_brightness", "class_score_brightness_real")
+    assert list(scores) == [f"{kind}.{side}" for side in ("target", "background") for kind in kinds]
+    assert set(sides) == {(3, 12, 12)}
+    (_, real, generated), _ = generated_images(Encoded(method, data, method.encode(data.x), 5))
+    extractor = custom_extractor("again", lambda x: x.mean((2, 3)), 12)
+    real, generated = (extractor.extract(x).features for x in (real, generated))
+    assert scores["frechet_brightness.target"].value == pytest.approx(frechet(real, generated))
+    standard = realism_scores(method, data)
+    assert [(name, one.value) for name, one in standard.items()] == [
+        (name, one.value) for name, one in evaluate(method, data, metrics=["realism"]).items()
+    ]

@@ -184,12 +184,12 @@ def test_a_group_s_lines_are_fitted_on_the_train_samples_of_the_svm():
     codes, factors = continuous(200, 2)
     noisy = np.hstack([codes, codes]) + 0.1 * rng.normal(size=(200, 4))
     mixed = np.column_stack([factors[:, 0], rng.integers(0, 3, 200)])
-    rows = np.arange(120)
+    train = np.arange(120)
     result = sap_score(
-        noisy, mixed, continuous=[True, False], classifier="svm", correlated=0.8, split=(rows, np.arange(120, 200))
+        noisy, mixed, continuous=[True, False], classifier="svm", correlated=0.8, split=(train, np.arange(120, 200))
     )
     own = noisy[:, result.members == result.members[0]]
-    expected = LinearRegression().fit(own[rows], mixed[rows, 0]).score(own[rows], mixed[rows, 0])
+    expected = LinearRegression().fit(own[train], mixed[train, 0]).score(own[train], mixed[train, 0])
     assert result.matrix[result.members[0], 0] == pytest.approx(expected, abs=1e-10)
 
 

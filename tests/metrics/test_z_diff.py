@@ -20,13 +20,13 @@ def drawn(factors):
 
 
 def test_z_diff_of_the_reference_s_batches_is_the_reference_s():
-    rows = GOLDEN["bv_rows"]
-    pairs = GRID[rows.transpose(0, 2, 1).reshape(500, -1)]
+    indices = GOLDEN["bv_rows"]
+    pairs = GRID[indices.transpose(0, 2, 1).reshape(500, -1)]
     points = difference_points(pairs)
     assert points == pytest.approx(GOLDEN["bv_points"], abs=1e-12)
-    right = correctly_classified(points, GOLDEN["bv_labels"], 300, "logistic")
-    assert right[:300].mean() == pytest.approx(float(GOLDEN["bv_small_train_accuracy"]), abs=1e-8)
-    assert right[300:].mean() == pytest.approx(float(GOLDEN["bv_small_eval_accuracy"]), abs=1e-8)
+    correct = correctly_classified(points, GOLDEN["bv_labels"], 300, "logistic")
+    assert correct[:300].mean() == pytest.approx(float(GOLDEN["bv_small_train_accuracy"]), abs=1e-8)
+    assert correct[300:].mean() == pytest.approx(float(GOLDEN["bv_small_eval_accuracy"]), abs=1e-8)
 
 
 def hinge_decisions(points, labels, train, C):
@@ -36,9 +36,9 @@ def hinge_decisions(points, labels, train, C):
     """
     from scipy.optimize import minimize
 
-    rows, scores = np.hstack([points, np.ones((len(points), 1))]), []
+    augmented, scores = np.hstack([points, np.ones((len(points), 1))]), []
     for value in np.unique(labels[:train]):
-        signed = np.where(labels[:train] == value, 1.0, -1.0)[:, None] * rows[:train]
+        signed = np.where(labels[:train] == value, 1.0, -1.0)[:, None] * augmented[:train]
 
         def dual(a, signed=signed):
             w = signed.T @ a
@@ -46,7 +46,7 @@ def hinge_decisions(points, labels, train, C):
 
         tight = {"maxiter": 20_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9}
         a = minimize(dual, np.full(train, C / 2), jac=True, method="L-BFGS-B", bounds=[(0, C)] * train, options=tight).x
-        scores.append(rows @ (signed.T @ a))
+        scores.append(augmented @ (signed.T @ a))
     return np.stack(scores, axis=1)
 
 
@@ -72,12 +72,12 @@ def test_factor_vae_votes_of_the_reference_s_batches_are_the_reference_s():
     least = least_variance(GRID[GOLDEN["fv_rows"]], GOLDEN["fv_global_variances"])
     assert np.array_equal(least, GOLDEN["fv_argmin"])
     fixed = GOLDEN["fv_factor"].astype(int)
-    votes = [count_votes(fixed[part], least[part], (4, 8)) for part in (slice(300), slice(300, None))]
+    votes = [count_votes(fixed[subset], least[subset], (4, 8)) for subset in (slice(300), slice(300, None))]
     assert np.array_equal(votes[0], GOLDEN["fv_votes_train"])
     assert np.array_equal(votes[1], GOLDEN["fv_votes_eval"])
-    right = votes[0].argmax(axis=0)[least] == fixed
-    assert right[:300].mean() == pytest.approx(float(GOLDEN["fv_small_train_accuracy"]), abs=1e-8)
-    assert right[300:].mean() == pytest.approx(float(GOLDEN["fv_small_eval_accuracy"]), abs=1e-8)
+    correct = votes[0].argmax(axis=0)[least] == fixed
+    assert correct[:300].mean() == pytest.approx(float(GOLDEN["fv_small_train_accuracy"]), abs=1e-8)
+    assert correct[300:].mean() == pytest.approx(float(GOLDEN["fv_small_eval_accuracy"]), abs=1e-8)
 
 
 def score_and_calls(name, by_samples, monkeypatch, **options):
@@ -96,7 +96,7 @@ def score_and_calls(name, by_samples, monkeypatch, **options):
         return getattr(metrics, f"{name}_from_draws")(draw, [4, 6, 5], **options), calls
     factors = rng.integers(0, [4, 6, 5], (800, 3))
     table = draw(factors)
-    known = {row.tobytes(): values for row, values in zip(table, factors, strict=True)}
+    known = {code.tobytes(): values for code, values in zip(table, factors, strict=True)}
     module = sys.modules[f"untwine.metrics.{name.removesuffix('_score')}"]
     sampler = module.batches_from_samples
 
@@ -105,8 +105,8 @@ def score_and_calls(name, by_samples, monkeypatch, **options):
 
         def recording(*args):
             for codes in batches(*args):
-                rows = codes.reshape(-1, 5)
-                calls.append((rows, np.array([known[row.tobytes()] for row in rows])))
+                flat = codes.reshape(-1, 5)
+                calls.append((flat, np.array([known[code.tobytes()] for code in flat])))
                 yield codes
 
         return varies, recording
@@ -115,15 +115,15 @@ def score_and_calls(name, by_samples, monkeypatch, **options):
     return getattr(metrics, name)(table, factors, **options), calls
 
 
-def batch_by_batch(calls, rows):
-    """Return the codes (m, rows, d) and the factors (m, rows, k) of all calls."""
-    return [np.concatenate(kept).reshape(-1, rows, kept[0].shape[1]) for kept in zip(*calls, strict=True)]
+def batch_by_batch(calls, size):
+    """Return the codes (m, size, d) and the factors (m, size, k) of all calls."""
+    return [np.concatenate(tables).reshape(-1, size, tables[0].shape[1]) for tables in zip(*calls, strict=True)]
 
 
-def in_subsets(right, first, seed):
+def in_subsets(correct, first, seed):
     """Return the mean over each of five random subsets of what comes from `first` on."""
-    order = np.random.default_rng(seed).permutation(np.arange(first, len(right)))
-    return [np.mean([right[i] for i in part]) for part in np.array_split(order, 5)]
+    order = np.random.default_rng(seed).permutation(np.arange(first, len(correct)))
+    return [np.mean([correct[i] for i in subset]) for subset in np.array_split(order, 5)]
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -151,10 +151,10 @@ def test_z_diff_equals_a_loop_over_what_it_drew(by_samples, classifier, seed, mo
         model = LinearSVC(C=0.01, loss="hinge", random_state=seed, max_iter=100_000)
     else:
         model = LogisticRegression(max_iter=10_000)
-    right = model.fit(points[:300], labels[:300]).predict(points) == labels
-    assert result.accuracy == pytest.approx(np.mean(right[300:]), abs=1e-8)
-    assert result.train == pytest.approx(np.mean(right[:300]), abs=1e-8)
-    assert result.folds == pytest.approx(in_subsets(right, 300, seed), abs=1e-8)
+    correct = model.fit(points[:300], labels[:300]).predict(points) == labels
+    assert result.accuracy == pytest.approx(np.mean(correct[300:]), abs=1e-8)
+    assert result.train == pytest.approx(np.mean(correct[:300]), abs=1e-8)
+    assert result.folds == pytest.approx(in_subsets(correct, 300, seed), abs=1e-8)
     assert 0.4 < result.accuracy < 0.99, "a score at its extreme tests little"
 
 
@@ -178,12 +178,12 @@ def test_factor_vae_score_equals_a_loop_over_what_it_drew(by_samples, dead, seed
         [sum(f == j and v == i for f, v in zip(fixed[:300], voted[:300], strict=True)) for i in range(5)] for j in range(3)
     ]
     stands_for = [max(range(3), key=lambda j, i=i: votes[j][i]) for i in range(5)]
-    right = [stands_for[v] == f for v, f in zip(voted, fixed, strict=True)]
+    correct = [stands_for[v] == f for v, f in zip(voted, fixed, strict=True)]
     assert result.votes.tolist() == votes
     assert np.flatnonzero(result.active).tolist() == active
-    assert result.accuracy == pytest.approx(np.mean(right[300:]), abs=1e-8)
-    assert result.train == pytest.approx(np.mean(right[:300]), abs=1e-8)
-    assert result.folds == pytest.approx(in_subsets(right, 300, seed), abs=1e-8)
+    assert result.accuracy == pytest.approx(np.mean(correct[300:]), abs=1e-8)
+    assert result.train == pytest.approx(np.mean(correct[:300]), abs=1e-8)
+    assert result.folds == pytest.approx(in_subsets(correct, 300, seed), abs=1e-8)
     assert 0.4 < result.accuracy < 0.99, "a score at its extreme tests little"
 
 

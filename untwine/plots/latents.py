@@ -35,8 +35,8 @@ def factor_matrix(
     Parameters
     ----------
     matrix
-        Scores (d, k) from 0 on, such as `metrics.information_matrix(codes, factors)`, `metrics.sap_score(codes, factors).matrix` or
-        `metrics.dci_scores(codes, factors).importances`.
+        Scores (d, k) from 0 on, such as `metrics.information_matrix(codes, factors)`,
+        `metrics.sap_score(codes, factors).matrix` or `metrics.dci_scores(codes, factors).importances`.
     factor_names, latent_names
         Names of columns and rows; numbered where not given.
     title
