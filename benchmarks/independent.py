@@ -58,7 +58,7 @@ def our_beta_tcvae(work: Work) -> float:
 
 
 def pythae_factor_vae(work: Work) -> float:
-    """Train pythae's FactorVAE on twice the rows in batches of twice the size.
+    """Train pythae's FactorVAE on twice the samples in batches of twice the size.
 
     It reconstructs a half of every batch and permutes the codes of the other half, so it takes as many steps as ours with a
     second batch, each with as many images in its bound and as many that are only encoded.

@@ -223,10 +223,13 @@ CALLS = {
         lambda m: un.evaluate(m, vectors(), seeds=1),
         r"seeds expected at least 2, to make an interval of; got 1",
     ),
-    "unknown data": (lambda: un.load("grassy_digit"), r"there is none called 'grassy_digit' .* did you mean grassy_digits"),
+    "unknown data": (
+        lambda: un.load("grassy_digit"),
+        r"name must be a data set or an existing path; got 'grassy_digit'; did you mean 'grassy_digits'",
+    ),
     "unknown option of data": (
         lambda: un.load("toy_contrast", rows=3),
-        r"toy_contrast has no option 'rows'; it takes n_target=",
+        r"options of toy_contrast must be among n_target=.*; got 'rows'; ",
     ),
     "a bad option of data": (lambda: un.load("toy_contrast", noise=-1), r"noise must be a number of at least 0; got -1"),
     "no run folder": (

@@ -117,7 +117,7 @@ def test_the_range_over_seeds_and_an_epoch_on_the_way(tmp_path, capsys):
         assert (entry["lowest"], entry["highest"]) == pytest.approx((min(values), max(values)))
     assert run("study", "table", path) == 0
     assert " ± " in capsys.readouterr().out
-    with pytest.raises(ValueError, match=r"epoch must be one that tiny scores on the way \(1\); got 5"):
+    with pytest.raises(ValueError, match=r"epoch must be one of epochs_scored of tiny \(1\); got 5"):
         un.Study.read(path).table(epoch=5)
 
 

@@ -70,7 +70,7 @@ def command(
     model = kind.paper(data, **options) if preset == "paper" else kind(**options)
     model.check()
     check_out(out, resume, overwrite)
-    with distributed.launched():
+    with distributed.process_group():
         splits = load(data, **data_options)
         with replace_on_success(out if overwrite else None):
             model.fit(splits.train, out=out, resume=resume, every=every, origin=origin(data, data_options), progress=not quiet)

@@ -133,8 +133,8 @@ def table_lines(study: Study, result: Table, markdown: bool, spread: str = "std"
     """Yield the lines of the table, one section for each data set."""
     from untwine.study.reading import title
 
-    digits = {title(column): column.get("digits", 2) for column in study.said["column"]}
-    yield f"{'**' * markdown}{study.said['title']}{'**' * markdown}"
+    digits = {title(column): column.get("digits", 2) for column in study.spec["column"]}
+    yield f"{'**' * markdown}{study.spec['title']}{'**' * markdown}"
     for data in dict.fromkeys(entry.data for entry in result.entries):
         here = [entry for entry in result.entries if entry.data == data]
         yield ""
@@ -160,7 +160,7 @@ def _text(entry: Entry, digits: int, spread: str) -> str:
     paper = "" if entry.published is None else f" [{entry.published:.{digits}f}]"
     if entry.mean is None:
         return ("missing" if entry.of and not entry.seeds else "-") + paper
-    beside = "" if entry.deviation is None else f" ± {entry.deviation:.{digits}f}"
+    beside = "" if entry.std is None else f" ± {entry.std:.{digits}f}"
     if beside and spread == "range":
         beside = f" ({entry.lowest:.{digits}f} to {entry.highest:.{digits}f})"
     return f"{entry.mean:.{digits}f}{beside}{' (all)' * entry.score.endswith('.z')}{paper}"

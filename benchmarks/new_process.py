@@ -1,4 +1,4 @@
-"""What only a new process can tell: the peak of memory, and the time of an import."""
+"""What is measured in a new process: peak memory, and the time of an import."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def importing() -> dict[str, float]:
     return _run("-c", IMPORT)
 
 
-def peak(side: str, rows: int, threads: int) -> float:
+def peak(side: str, samples: int, threads: int) -> float:
     """Return the megabytes that a process reached while one side trained, or while it only imported what it needs."""
-    return _run("-m", "benchmarks.fresh", side, str(rows), str(threads))["megabytes"]
+    return _run("-m", "benchmarks.new_process", side, str(samples), str(threads))["megabytes"]
 
 
 def _run(*arguments: str) -> dict[str, float]:
     done = subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    answer: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return answer
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def _megabytes() -> float:
@@ -50,7 +50,7 @@ def _megabytes() -> float:
     return most / 2**20 if sys.platform == "darwin" else most / 1024
 
 
-def _train(side: str, rows: int, threads: int) -> None:
+def _train(side: str, samples: int, threads: int) -> None:
     import torch
 
     from benchmarks import game, peer, sides
@@ -58,9 +58,9 @@ def _train(side: str, rows: int, threads: int) -> None:
 
     torch.set_num_threads(threads)
     if side.startswith("game"):
-        {"game ours": game.ours, "game straight": game.straight}[side](game.Game(images(rows, (3, 32, 32)), 128))
+        {"game ours": game.ours, "game straight": game.straight}[side](game.Game(images(samples, (3, 32, 32)), 128))
     elif side != "imports":
-        work = Work(images(rows, (3, 32, 32)), conv, 1, scale=1.0)
+        work = Work(images(samples, (3, 32, 32)), conv, 1, scale=1.0)
         {"ours": sides.ours, "bare": sides.bare, "pythae": peer.pythae}[side](work)
     print(json.dumps({"megabytes": _megabytes()}))
 

@@ -1,10 +1,11 @@
-"""The grammar of a study's file: which tables and keys there are, and what each may hold."""
+"""The schema of a study's file: its tables and keys, and the type of each value."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import Any
+
+from untwine.registry.checks import suggestion
 
 SIZES = ("paper", "small")
 CHOICES = {"part": ("test", "validation"), "shuffle": ("groups", "labels"), "learn": ("folds", "first half", "training part")}
@@ -41,20 +42,20 @@ WORDS = {
 
 
 def check_table(table: Mapping[str, Any], kind: str, where: str) -> None:
-    """Refuse a table with an unknown key, a value of another kind, or without what it needs."""
+    """Refuse a table with an unknown key, a value of the wrong type or a missing key."""
     check_known(table, KEYS[kind], where, "key")
     for key, value in table.items():
         wanted = KEYS[kind][key]
         if not is_a(wanted, value):
-            words = WORDS.get(wanted) or f"a list of at least one, each {WORDS[wanted[:-1]]},"
-            raise ValueError(f"{key} of {where} expected {words} but got {value!r}.")
+            words = WORDS.get(wanted) or f"a list of at least one item, each {WORDS[wanted[:-1]]}"
+            raise ValueError(f"{key} of {where} must be {words}; got {value!r}.")
     for key in NEEDED.get(kind, ()):
         if key not in table:
-            raise ValueError(f"{where} expected the key {key!r}, but it is missing; add it.")
+            raise ValueError(f"{where} must have the key {key!r}; got {', '.join(table) or 'no keys'}; add it.")
 
 
 def is_a(kind: str, value: Any) -> bool:
-    """Say whether a value is of a kind, such as "text"; "texts" is a list of some."""
+    """Return whether a value is of a type of the schema, such as "text"; "texts" is a list of them, not empty."""
     if kind.endswith("s"):
         return isinstance(value, list) and bool(value) and all(is_a(kind[:-1], one) for one in value)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -68,16 +69,14 @@ def is_a(kind: str, value: Any) -> bool:
 
 
 def check_known(names: Collection[str], known: Collection[str], owner: str, what: str = "option") -> None:
-    """Refuse a name that is none of the known, and say which is close to it."""
+    """Refuse an unknown name, and suggest the nearest known one."""
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(dict.fromkeys(known))}."
-            raise ValueError(f"{owner} expected no {what} {name!r}; {hint}")
+            raise ValueError(f"{owner} must have known {what}s only; got {name!r}; {suggestion(name, dict.fromkeys(known))}")
 
 
 def check_among(values: Collection[str], known: Collection[str], where: str) -> None:
-    """Refuse a value that is none of a few."""
+    """Refuse a value that is not among the known ones, and suggest the nearest."""
     for value in values:
         if value not in known:
-            raise ValueError(f"{where} must be names among {', '.join(known)}; got {value!r}.")
+            raise ValueError(f"{where} must be known names; got {value!r}; {suggestion(value, dict.fromkeys(known))}")

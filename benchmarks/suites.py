@@ -1,4 +1,4 @@
-"""The parts of the benchmark. Each yields figures from rounds in which all of its sides take their turn."""
+"""The suites of the benchmark. Each yields figures from rounds in which all of its sides take turns."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from functools import partial
 
 import torch
 
-from benchmarks import codes, fresh, game, independent, scores, work
-from benchmarks.apart import apart
+from benchmarks import codes, game, independent, new_process, scores, work
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
+from benchmarks.processes import in_processes
 from benchmarks.sides import bare, ours
 from benchmarks.work import BATCH, Work
 from untwine.training.embedding_table import EmbeddingTable
 
-FEW = 2 * BATCH  # rows of a quick run
+FEW = 2 * BATCH  # samples of a quick run
 
 # Other work on the machine comes and goes within seconds. A round is some tenths of one, so that it mostly meets both sides
 # alike, and there are many, so that the median settles.
@@ -24,8 +24,8 @@ FEW = 2 * BATCH  # rows of a quick run
 
 def loop(quick: bool) -> Iterator[Figure]:
     """Our images per second over those of the bare loop."""
-    for nets, rows, epochs, rounds in ((work.mlp, 2048, 1, 41), (work.conv, 512, 1, 41)):
-        task = Work(work.images(FEW if quick else rows, (3, 32, 32)), nets, epochs)
+    for nets, samples, epochs, rounds in ((work.mlp, 2048, 1, 41), (work.conv, 512, 1, 41)):
+        task = Work(work.images(FEW if quick else samples, (3, 32, 32)), nets, epochs)
         sides = {"ours": partial(ours, task), "bare": partial(bare, task)}
         measured = interleaved(sides, 2 if quick else rounds)
         yield _speed(f"{nets.__name__}: ours over a bare loop", "bare", task, measured, 0.95)
@@ -35,11 +35,11 @@ def peers(quick: bool) -> Iterator[Figure]:
     """Our images per second over those of pythae's trainer."""
     mlp = ("pythae's mlp", work.pythae_mlp, 2048, 1, 41, 1.3)
     conv = ("conv", work.conv, 512, 1, 21, 1.0)
-    for title, nets, rows, epochs, rounds, bound in (mlp, conv):
-        task = Work(work.scaled(work.images(FEW if quick else rows, (1, 28, 28))), nets, epochs, scale=1.0)
+    for title, nets, samples, epochs, rounds, bound in (mlp, conv):
+        task = Work(work.scaled(work.images(FEW if quick else samples, (1, 28, 28))), nets, epochs, scale=1.0)
         sides = {"ours": partial(ours, task), "pythae": partial(pythae, task)}
-        with nullcontext(sides) if quick else apart(sides) as placed:
-            measured = interleaved(placed, 2 if quick else rounds)
+        with nullcontext(sides) if quick else in_processes(sides) as timed_sides:
+            measured = interleaved(timed_sides, 2 if quick else rounds)
         yield _speed(f"{title}: ours over pythae", "pythae", task, measured, bound)
 
 
@@ -47,9 +47,9 @@ def factor_peers(quick: bool) -> Iterator[Figure]:
     """Images of 0 and 1, 64 x 64, per second, over pythae's, for FactorVAE and beta-TCVAE.
 
     pythae's FactorVAE halves each batch: it reconstructs one half, and only encodes the other, to permute its codes. So it is
-    given twice the rows in batches of twice the size. Ours with `second_batch` does the same work: as many steps, each with as
-    many images in its bound and as many that are only encoded. By default ours permutes the codes of the batch itself; a
-    step then has as many images in its bound, and reads no others.
+    given twice the samples in batches of twice the size. Ours with `second_batch` does the same work: as many steps, each with
+    as many images in its bound and as many that are only encoded. By default ours permutes the codes of the batch itself; a
+    step then has as many images in its bound, and encodes no others.
     """
     sides: dict[str, dict[str, Callable[[Work], float]]] = {
         "FactorVAE": {
@@ -62,8 +62,8 @@ def factor_peers(quick: bool) -> Iterator[Figure]:
     for title, by_side in sides.items():
         task = Work(work.binary(FEW if quick else 512, (1, 64, 64)), work.shapes, 1)
         bound = {side: partial(timed, task) for side, timed in by_side.items()}
-        with nullcontext(bound) if quick else apart(bound) as placed:
-            measured = interleaved(placed, 1 if quick else 11)
+        with nullcontext(bound) if quick else in_processes(bound) as timed_sides:
+            measured = interleaved(timed_sides, 1 if quick else 11)
         for side in list(by_side)[:-1]:
             those: list[Round] = [{"ours": one[side], "pythae": one["pythae"]} for one in measured]
             also = ", codes of the same batch permuted" if side != "ours" else ""
@@ -73,10 +73,10 @@ def factor_peers(quick: bool) -> Iterator[Figure]:
 def metrics(quick: bool) -> Iterator[Figure]:
     """The best-known library's seconds for metrics of single latents, brought to this machine, over ours.
 
-    The boosted trees that `dci` is held against and its own are fitted to the same rows.
+    The boosted trees that `dci` is held against and its own are fitted on the same samples.
     """
-    rows, rounds = (500, 1) if quick else (scores.ROWS, 5)
-    measured = interleaved(scores.sides(rows), rounds)
+    samples, rounds = (500, 1) if quick else (scores.SAMPLES, 5)
+    measured = interleaved(scores.sides(samples), rounds)
     known = {**{name: (seconds, 2.0) for name, seconds in scores.LIBRARY.items()}, "dci": (scores.ALL_SECONDS, 20.0)}
     for name, (seconds, bound) in known.items():
         scaled = [{"ours": one[name], "theirs": seconds * one["scikit-learn"] / scores.CALIBRATION} for one in measured]
@@ -85,7 +85,7 @@ def metrics(quick: bool) -> Iterator[Figure]:
             [one["theirs"] / one["ours"] for one in scaled],
             bound=bound,
             detail={
-                "rows": rows,
+                "samples": samples,
                 "rounds": rounds,
                 "seconds": medians(scaled),
                 "calibration": medians(measured)["scikit-learn"],
@@ -97,7 +97,7 @@ def overhead(quick: bool) -> Iterator[Figure]:
     """What our loop adds to a step whose networks cost next to nothing."""
     task = Work(work.vectors(FEW if quick else 4096, 8), work.tiny, 1 if quick else 4, scale=1.0)
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the loop's own work is serial; waking a second thread for nets this small would drown it
+    torch.set_num_threads(1)  # the loop's own work is serial; waking a second thread for networks this small would dominate it
     measured = interleaved({"ours": partial(ours, task), "bare": partial(bare, task)}, 2 if quick else 31)
     torch.set_num_threads(threads)
     steps: list[Round] = [{side: 1000 * seconds / task.steps for side, seconds in one.items()} for one in measured]
@@ -113,9 +113,9 @@ def overhead(quick: bool) -> Iterator[Figure]:
 
 def memory(quick: bool) -> Iterator[Figure]:
     """The most memory that a process with each side takes, from the same bytes."""
-    rows, sides = (FEW, ("imports", "ours", "bare")) if quick else (8192, ("imports", "ours", "bare", "pythae"))
-    peaks = {side: fresh.peak(side, rows, torch.get_num_threads()) for side in sides}
-    detail = {"rows": rows, "shape": [3, 32, 32], "batch": BATCH, "rounds": 1, "megabytes": medians([peaks], 0)}
+    samples, sides = (FEW, ("imports", "ours", "bare")) if quick else (8192, ("imports", "ours", "bare", "pythae"))
+    peaks = {side: new_process.peak(side, samples, torch.get_num_threads()) for side in sides}
+    detail = {"samples": samples, "shape": [3, 32, 32], "batch": BATCH, "rounds": 1, "megabytes": medians([peaks], 0)}
     for other in sides[2:]:
         name = f"peak memory: ours over {'a bare loop' if other == 'bare' else other}"
         yield figure(name, [peaks["ours"] / peaks[other]], detail=detail)
@@ -139,7 +139,7 @@ def growth(quick: bool) -> Iterator[Figure]:
 def importing(quick: bool) -> Iterator[Figure]:
     """The time of `import untwine` in a new process that has imported torch."""
     # The first process warms the disk.
-    measured = [fresh.importing() for _ in range(2 if quick else 7)][1:]
+    measured = [new_process.importing() for _ in range(2 if quick else 7)][1:]
     yield figure(
         "import untwine, beyond torch",
         [one["untwine"] for one in measured],
@@ -151,12 +151,12 @@ def importing(quick: bool) -> Iterator[Figure]:
 
 
 def infogan(quick: bool) -> Iterator[Figure]:
-    """A step of Double InfoGAN, over one of a loop that makes everything anew for each player."""
-    rows, batch, rounds = (32, 8, 2) if quick else (256, 64, 15)
-    task = game.Game(work.images(rows, (3, 32, 32)), batch)
+    """A step of Double InfoGAN, over one of a loop that computes everything anew for each player."""
+    samples, batch, rounds = (32, 8, 2) if quick else (256, 64, 15)
+    task = game.Game(work.images(samples, (3, 32, 32)), batch)
     measured = interleaved({"ours": partial(game.ours, task), "straight": partial(game.straight, task)}, rounds)
     steps: list[Round] = [{side: 1000 * seconds / task.steps for side, seconds in one.items()} for one in measured]
-    detail = {"rows": rows, "shape": [3, 32, 32], "batch": batch, "width": game.WIDTH, "rounds": len(measured)}
+    detail = {"samples": samples, "shape": [3, 32, 32], "batch": batch, "width": game.WIDTH, "rounds": len(measured)}
     yield figure(
         "a step of Double InfoGAN: ours over a straightforward one",
         [one["ours"] / one["straight"] for one in steps],
@@ -164,21 +164,21 @@ def infogan(quick: bool) -> Iterator[Figure]:
         direction="at most",
         detail={**detail, "milliseconds_per_step": medians(steps)},
     )
-    peaks = {side: fresh.peak(f"game {side}", 512, torch.get_num_threads()) for side in ("ours", "straight")}
+    peaks = {side: new_process.peak(f"game {side}", 512, torch.get_num_threads()) for side in ("ours", "straight")}
     yield figure(
         "peak memory of Double InfoGAN: ours over a straightforward one",
         [peaks["ours"] / peaks["straight"]],
         bound=1.0,
         direction="at most",
-        detail={**detail, "batch": 128, "rows": 512, "rounds": 1, "megabytes": medians([peaks], 0)},
+        detail={**detail, "batch": 128, "samples": 512, "rounds": 1, "megabytes": medians([peaks], 0)},
     )
 
 
 def learned_codes(quick: bool) -> Iterator[Figure]:
     """A step of LORD's stage one among many samples over one among few, and a dense Adam's update of codes over ours."""
     few, many, steps, rounds = (FEW, 2 * FEW, 3, 1) if quick else (10_000, 1_000_000, 40, 21)
-    samples = {f"{n:,}": codes.rows_of(n) for n in (few, many)}
-    measured = interleaved({n: partial(codes.step_seconds, rows, steps) for n, rows in samples.items()}, rounds)
+    sizes = {f"{n:,}": codes.random_samples(n) for n in (few, many)}
+    measured = interleaved({n: partial(codes.step_seconds, samples, steps) for n, samples in sizes.items()}, rounds)
     detail = {"shape": [1, 8, 8], "batch": BATCH, "n_content": codes.WIDTH, "steps": steps, "rounds": rounds}
     each: list[Round] = [{n: 1000 * seconds for n, seconds in one.items()} for one in measured]
     yield figure(
@@ -188,20 +188,20 @@ def learned_codes(quick: bool) -> Iterator[Figure]:
         direction="at most",
         detail={**detail, "milliseconds_per_step": medians(each)},
     )
-    rows, steps, rounds = (FEW, 2, 1) if quick else (100_000, 5, 15)
-    tables = EmbeddingTable(rows, codes.WIDTH), torch.nn.Parameter(torch.zeros(rows, codes.WIDTH))
+    samples, steps, rounds = (FEW, 2, 1) if quick else (100_000, 5, 15)
+    tables = EmbeddingTable(samples, codes.WIDTH), torch.nn.Parameter(torch.zeros(samples, codes.WIDTH))
     sides = {"ours": partial(codes.ours, tables[0], steps), "dense": partial(codes.dense, tables[1], steps)}
     measured = interleaved(sides, rounds)
     each = [{side: 1000 * seconds for side, seconds in one.items()} for one in measured]
     yield figure(
-        f"the update of codes at {rows:,} samples: a dense Adam over ours",
+        f"the update of codes at {samples:,} samples: a dense Adam over ours",
         [one["dense"] / one["ours"] for one in each],
         bound=5.0,
-        detail={"rows": rows, "batch": BATCH, "width": codes.WIDTH, "rounds": rounds, "milliseconds": medians(each)},
+        detail={"samples": samples, "batch": BATCH, "width": codes.WIDTH, "rounds": rounds, "milliseconds": medians(each)},
     )
 
 
-PARTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
+SUITES: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "loop": loop,
     "pythae": peers,
     "factors": factor_peers,
@@ -223,7 +223,7 @@ def _speed(name: str, other: str, task: Work, measured: list[Round], bound: floa
 
 def _sizes(task: Work, measured: list[Round]) -> dict[str, object]:
     return {
-        "rows": len(task.x),
+        "samples": len(task.x),
         "shape": list(task.x.shape[1:]),
         "dtype": str(task.x.dtype),
         "batch": BATCH,
