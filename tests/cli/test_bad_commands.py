@@ -177,7 +177,7 @@ SAYS: dict[str, str | tuple[str, ...]] = {
     "no --out": "--out requires an argument",
     "unknown command": 'Unknown command "train" (see `untwine --help`); available commands: list, fit',
     "unknown list": '"things" for WHAT (see `untwine list --help`); choose from: "methods", "data", "metrics".',
-    "misspelt method": "got 'vea'; did you mean 'vae'?",
+    "misspelt method": "got 'vea'; did you mean 'vae' or 'mlvae'?",
     "misspelt field": "no option 'epoch'; did you mean 'epochs'?",
     "misspelt data": "did you mean 'toy_contrast'?",
     "a run as --out": "pass --resume to continue it, --overwrite to replace it",

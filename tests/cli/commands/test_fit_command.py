@@ -99,7 +99,7 @@ def test_two_processes_by_torchrun_write_the_weights_of_one(tmp_path):
     [
         ("epoch=3", "the method 'vae' has no option 'epoch'; did you mean 'epochs'"),
         ("epochs=0", "epochs must be"),
-        ("lr=fast", "lr "),
+        ("lr=fast", "lr must be a number"),
     ],
 )
 @pytest.mark.parametrize("data", ["nowhere", "celeba", "toy_contrast"])
@@ -109,7 +109,7 @@ def test_options_are_refused_before_data_is_read(option, sentence, data, tmp_pat
 
     monkeypatch.setattr("untwine.data.load", load)
     assert exit_code("fit", "vae", "--data", data, "--set", option, "--out", tmp_path / "run") == 2
-    assert capsys.readouterr().err.startswith(f"untwine: {sentence}")
+    assert sentence in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
