@@ -69,7 +69,7 @@ def straight(game: Game) -> float:
     shape, pair = tuple(game.x.shape[1:]), NETWORKS["dcgan"]
     G: Any = Generator(pair, COMMON + SALIENT, shape, WIDTH)
     heads = {"logits": ("real", "target"), "codes": {"z": COMMON, "s": SALIENT}}
-    D: Any = Critic(pair, shape, WIDTH, deviation=NOISE, **heads)  # type: ignore[arg-type]
+    D: Any = Critic(pair, shape, WIDTH, noise_std=NOISE, **heads)  # type: ignore[arg-type]
     for net in (G, D):
         net.to(memory_format=torch.channels_last)
     data = torch.from_numpy(game.x).contiguous(memory_format=torch.channels_last)

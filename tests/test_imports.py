@@ -1,6 +1,7 @@
 """Imports flow one way, importing is quick and computes nothing, and nothing that could run a file's content is called."""
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
@@ -84,6 +85,22 @@ def test_imports_flow_one_way(path):
         if other == "__version__":  # the only thing that the package itself holds
             continue
         assert ROOMS.index(other) <= ROOMS.index(own), f"{own} may not import {other}"
+
+
+SHADOWED = {"untwine.metrics"}  # functions of this package still have the names of their modules
+
+
+PACKAGES = sorted(".".join(("untwine", *path.parent.relative_to(ROOT).parts)) for path in FILES if path.name == "__init__.py")
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name not in SHADOWED])
+def test_no_name_of_a_package_shadows_one_of_its_modules(package):
+    path = ROOT.joinpath(*package.split(".")[1:])
+    stems = [one.stem for one in path.glob("*.py")] + [one.parent.name for one in path.glob("*/__init__.py")]
+    names = sorted(name for name in stems if name not in ("__init__", "__main__"))
+    modules = {name: importlib.import_module(f"{package}.{name}") for name in names}
+    shadowed = [name for name, module in modules.items() if getattr(sys.modules[package], name) is not module]
+    assert shadowed == []
 
 
 def test_no_module_is_named_after_nothing():

@@ -243,7 +243,7 @@ def traverse(
     -------
     traversal
         `samples` (latents, steps, ...), the latent that changes them most first, with `values`, `latents` and `change` of each;
-        `untwine.plots.traversals(traversal.samples, traversal.values)` draws them.
+        `untwine.plots.traversal_grid(traversal.samples, traversal.values)` draws them.
     """
     check_int("steps", steps, 2)
     if most is not None:

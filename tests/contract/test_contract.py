@@ -208,5 +208,5 @@ def test_own_networks_are_trained_and_must_be_given_again(tmp_path):
         un.load_method(tmp_path / "run")
     again = un.load_method(tmp_path / "run", networks={"encoder": torch.nn.Linear(6, 14), "decoder": torch.nn.Linear(7, 6)})
     assert np.array_equal(again.transform(data.x), method.transform(data.x))
-    with pytest.raises(ValueError, match=r"the encoder expected to map \(2, 6\) to \(2, 14\), but gives \(2, 13\)"):
+    with pytest.raises(ValueError, match=r"the encoder must map \(2, 6\) to \(2, 14\); got \(2, 13\)"):
         small("principled_vae").fit(data, networks={"encoder": torch.nn.Linear(6, 13)})

@@ -9,7 +9,7 @@ from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.methods import METHODS
-from untwine.networks.autoencoder import HASTE
+from untwine.networks.autoencoder import LOGVAR_SCALE
 from untwine.training.batches import Rows
 
 N = 6
@@ -40,7 +40,7 @@ class Begun:
         """Eq. 3: the background is decoded with s = 0, and has no divergence of it."""
         s = torch.cat([self.s[:N], torch.zeros_like(self.s[N:])])
         vae = self.nets["vae"]
-        said = Normal(vae.decoder(torch.cat([self.z, s], 1)), torch.exp(0.5 * 10 * torch.tanh(HASTE * vae.noise / 10)))
+        said = Normal(vae.decoder(torch.cat([self.z, s], 1)), torch.exp(0.5 * 10 * torch.tanh(LOGVAR_SCALE * vae.noise / 10)))
         logs, divergences = said.log_prob(self.x).sum(1), kl_divergence(self.q_z, STANDARD).sum(1)
         return {
             "reconstruction": -logs[:N].mean() - logs[N:].mean(),

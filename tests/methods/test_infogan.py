@@ -233,7 +233,7 @@ def test_noise_goes_before_every_layer_of_discriminator_and_regulariser(name):
     given = {"discriminator": [], "cr": []}
     for key, found in given.items():
         parts = [method.nets_[key].trunk, *method.nets_[key].heads.values()]
-        assert {part.deviation for part in parts} == {0.3}
+        assert {part.noise_std for part in parts} == {0.3}
         for part in parts:
             part.register_forward_pre_hook(lambda module, arguments, found=found: found.append(arguments[1]))
     list(method.step(batch(), 0))

@@ -10,7 +10,7 @@ from small import images, vectors
 
 import untwine as un
 from untwine import Samples
-from untwine.linear.covariances import Comparison, _by_columns, _by_rows
+from untwine.linear.covariances import GroupCovariances, _from_covariances, _from_gram
 from untwine.methods.contrastive_pca import ALPHAS, affinity, representatives
 from untwine.methods.generalised_contrastive_pca import contrasts
 from untwine.methods.probabilistic_contrastive_pca import maximum_likelihood
@@ -118,7 +118,7 @@ def test_generalised_contrastive_pca_equals_its_authors_on_normalised_data(versi
 @pytest.mark.parametrize("gamma", ["0", "0.1", "0.2", "0.3"])
 def test_probabilistic_contrastive_pca_equals_its_authors(k, gamma):
     truth, (A, B), (x, y) = golden("pcpca"), covariances(), sides()
-    both = Comparison(np.zeros(12), np.eye(12), A, B, len(x), len(y), np.trace(A), np.trace(B))
+    both = GroupCovariances(np.zeros(12), np.eye(12), A, B, len(x), len(y), np.trace(A), np.trace(B))
     W, sigma2 = maximum_likelihood(both, float(gamma), k)
     np.testing.assert_allclose(W @ W.T, truth[f"k{k}_gamma{gamma}_WWt"], atol=1e-8)
     assert sigma2 == pytest.approx(float(truth[f"k{k}_gamma{gamma}_sigma2"]), rel=1e-10)
@@ -279,7 +279,7 @@ def test_few_wide_rows_give_what_the_covariance_of_all_columns_gives():
     chance = np.random.default_rng(0)
     x = chance.integers(0, 255, size=(30, 3, 8, 8), dtype=np.uint8)
     x[:, 0] = 9  # columns that never vary
-    rows, columns = (way(x[:18], x[18:]) for way in (_by_rows, _by_columns))
+    rows, columns = (way(x[:18], x[18:]) for way in (_from_gram, _from_covariances))
     np.testing.assert_allclose(rows.axes.T @ rows.axes, np.eye(28), atol=1e-12)
     for name in ("A", "B"):
         one, other = (both.axes @ getattr(both, name) @ both.axes.T for both in (rows, columns))

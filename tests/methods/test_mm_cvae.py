@@ -119,5 +119,5 @@ def test_the_moments_are_those_of_the_codes_of_both_groups():
 
 
 def test_a_batch_of_one_gets_the_sentence():
-    with pytest.raises(ValueError, match=r"expected at least 2 points in each set; got 1 and 1; raise batch"):
+    with pytest.raises(ValueError, match=r"needs at least 2 points in each set; got 1 and 1; raise batch"):
         small("mm_cvae", batch=1).fit(vectors())

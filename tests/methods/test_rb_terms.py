@@ -7,7 +7,7 @@ from torch.distributions import Laplace, Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.losses import adversarial
-from untwine.networks.autoencoder import HASTE
+from untwine.networks.autoencoder import LOGVAR_SCALE
 from untwine.training.batches import Rows, units
 
 N = 16
@@ -47,7 +47,7 @@ def said(method, z, e):
     output = vae.decoder(torch.cat([z, e], 1))
     if output.ndim == 4:
         return Laplace(torch.sigmoid(output), method.scale)
-    return Normal(output, torch.exp(0.5 * 10 * torch.tanh(HASTE * vae.noise / 10)))
+    return Normal(output, torch.exp(0.5 * 10 * torch.tanh(LOGVAR_SCALE * vae.noise / 10)))
 
 
 def total(logs):
@@ -146,7 +146,7 @@ def test_a_dropped_input_says_nothing_and_the_others_do(missing, monkeypatch):
     keep = torch.ones(2 * N, 3, dtype=torch.float64)
     keep[:, missing] = 0
     asked = []
-    monkeypatch.setattr(adversarial, "kept", lambda noise, dropped: asked.append((noise.shape, dropped)) or keep)
+    monkeypatch.setattr(adversarial, "dropout_mask", lambda noise, dropped: asked.append((noise.shape, dropped)) or keep)
     inputs = [torch.randn(2 * N, width, dtype=torch.float64) for width in (6, 4, 3)]
 
     def ratios(rows):

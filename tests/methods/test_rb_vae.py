@@ -96,8 +96,8 @@ def test_each_side_of_the_autoencoder_moves_on_its_own_half_of_the_game():
 
 def test_inputs_are_dropped_as_often_as_asked_and_noise_becomes_laplace():
     noise = torch.randn(200_000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    assert adversarial.kept(noise, 0.25).mean().item() == pytest.approx(0.75, abs=0.005)
-    assert adversarial.kept(noise, 0.0).min() == 1
+    assert adversarial.dropout_mask(noise, 0.25).mean().item() == pytest.approx(0.75, abs=0.005)
+    assert adversarial.dropout_mask(noise, 0.0).min() == 1
     found = adversarial.laplace(noise)
     assert found.abs().mean().item() == pytest.approx(1.0, abs=0.01)  # the scale of a Laplace distribution
     assert found.var().item() == pytest.approx(2.0, abs=0.03)

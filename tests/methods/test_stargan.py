@@ -9,7 +9,7 @@ from torch.nn import functional
 
 import untwine as un
 from untwine.losses.adversarial import gradient_penalty
-from untwine.networks.translator import critic, translator
+from untwine.networks.translator import build_critic, build_translator
 from untwine.samples import Samples
 from untwine.training.batches import Batch, Rows
 
@@ -146,7 +146,7 @@ def test_rows_get_the_class_that_they_are_asked_for():
 def test_networks_keep_the_size_and_see_class_and_row(size):
     torch.manual_seed(0)
     x, y = torch.rand(2, 3, size, size) * 2 - 1, functional.one_hot(torch.tensor([0, 3]), 4).float()
-    G, D = translator("residual", (3, size, size), 4, 2), critic("residual", (3, size, size), 4, 2)
+    G, D = build_translator("residual", (3, size, size), 4, 2), build_critic("residual", (3, size, size), 4, 2)
     made = G(x, y)
     assert made.shape == x.shape
     assert made.abs().max() <= 1
@@ -159,7 +159,7 @@ def test_networks_keep_the_size_and_see_class_and_row(size):
 
 def test_at_the_papers_size_the_translator_is_the_papers():
     with torch.device("meta"):
-        G = translator("residual", (3, 128, 128), 8, 64)
+        G = build_translator("residual", (3, 128, 128), 8, 64)
     shapes = [tuple(p.shape) for name, p in G.named_parameters() if p.ndim == 4]
     assert shapes[:3] == [(64, 11, 7, 7), (128, 64, 4, 4), (256, 128, 4, 4)]
     assert shapes[3:15] == [(256, 256, 3, 3)] * 12
@@ -168,7 +168,7 @@ def test_at_the_papers_size_the_translator_is_the_papers():
 
 def test_at_the_papers_size_the_critic_is_the_papers():
     with torch.device("meta"):
-        D = critic("residual", (3, 128, 128), 8, 64)
+        D = build_critic("residual", (3, 128, 128), 8, 64)
         shapes = [tuple(p.shape) for p in D.parameters() if p.ndim == 4]
         seen = D.trunk(torch.empty(1, 3, 128, 128))
     widths = [3, 64, 128, 256, 512, 1024, 2048]
@@ -182,7 +182,7 @@ def test_a_game_without_classes_and_networks_of_ones_own_are_refused():
         un.StarGAN(w_class=0.0).fit(rows())
     with pytest.raises(ValueError, match="expected no networks of your own; got encoder"):
         un.StarGAN().fit(rows(), networks={"encoder": torch.nn.Linear(5, 2)})
-    with pytest.raises(ValueError, match="networks='residual' must be images"):
+    with pytest.raises(ValueError, match="networks='residual' needs images"):
         un.StarGAN(networks="residual").fit(rows())
     with pytest.raises(ValueError, match="expected it to be fitted first"):
         _ = un.StarGAN().blocks

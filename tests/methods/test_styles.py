@@ -10,7 +10,7 @@ from untwine import manipulate, plots
 from untwine.cli.app import main
 from untwine.evaluation.gallery import save_gallery
 from untwine.methods.shared.styles import cluster_styles, domain_rows, style_features
-from untwine.networks.pretrained.perceptual import KNOWN
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS
 from untwine.runs.files import write_tensors
 from untwine.samples import Samples
 
@@ -50,15 +50,15 @@ def test_features_are_the_mean_and_deviation_of_each_channel():
     np.testing.assert_allclose(style_features(moved, "pixels"), style_features(x, "pixels"), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", list(KNOWN))
+@pytest.mark.parametrize("name", list(FEATURE_NETWORKS))
 def test_features_of_a_network_are_those_of_its_first_layer(name, tmp_path):
     torch.manual_seed(0)
-    network = KNOWN[name].make()
+    network = FEATURE_NETWORKS[name].build()
     write_tensors(tmp_path / "made.safetensors", network.state_dict())
     x = np.random.default_rng(0).integers(0, 256, (2, 3, 40, 40)).astype(np.uint8)
     first = network.features[0]
     with torch.no_grad():
-        units = (torch.from_numpy(x) / 255 - network.mean) / network.spread
+        units = (torch.from_numpy(x) / 255 - network.mean) / network.std
         layer = functional.relu(functional.conv2d(units, first.weight, first.bias, first.stride, first.padding)).numpy()
     expected = np.c_[layer.mean((2, 3)), layer.std((2, 3))]
     np.testing.assert_allclose(style_features(x, name, tmp_path / "made.safetensors"), expected, rtol=1e-4, atol=1e-5)
@@ -71,7 +71,7 @@ def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
         cluster_styles(Samples(data.x))
     with pytest.raises(ValueError, match="clusters must be a whole number from 1 to the 1 different images of 'edges'; got 2"):
         cluster_styles(data, 2, features="pixels")
-    with pytest.raises(ValueError, match="the weights of vgg16 were expected as"):
+    with pytest.raises(ValueError, match="the weights of vgg16 must be in a file"):
         cluster_styles(data, 1)
     with pytest.raises(ValueError, match="features must be one of vgg16, squeezenet, pixels; got 'colour'"):
         cluster_styles(data, 1, features="colour")
@@ -90,7 +90,7 @@ def test_a_row_of_the_image_has_the_images_of_one_class():
     middles = [tuple(np.asarray(image.get_array()).reshape(-1, 3).min(0)) for image in axes.images[5:10]]
     assert len(set(middles)) == 1  # all are red
     assert len(plots.class_samples(data.x, truth, most=2).axes[0].texts) == 2
-    with pytest.raises(ValueError, match="expected a label for every image"):
+    with pytest.raises(ValueError, match="labels must have one class for each of the"):
         plots.class_samples(data.x, truth[:3])
 
 

@@ -10,7 +10,7 @@ from torch import nn
 
 import untwine as un
 from untwine import Samples
-from untwine.losses import covariance, gaussian, total_correlation
+from untwine.losses import gaussian, latent_moments, total_correlation
 from untwine.methods import METHODS
 from untwine.training.batches import Rows
 
@@ -41,8 +41,12 @@ def moments(x, epochs=200, **options):
     options = {"n_latent": 4, "width": 16, "batch": len(x), "lr": 1e-2, "epochs": epochs} | options
     method = un.DIPVAE(**options).fit(x, networks={"encoder": tied()})
     mu = torch.from_numpy(method.transform(x)).double()
-    c = covariance.of_means(mu)
-    return covariance.off_diagonal(c).item(), c.diagonal().min().item(), covariance.third_of_means(mu).square().sum().item()
+    c = latent_moments.covariance_of_means(mu)
+    return (
+        latent_moments.off_diagonal_penalty(c).item(),
+        c.diagonal().min().item(),
+        latent_moments.third_moments_of_means(mu).square().sum().item(),
+    )
 
 
 def test_dip_vae_takes_correlated_codes_apart():
@@ -141,7 +145,7 @@ def test_the_step_of_dip_vae_has_the_penalties_of_its_covariance(variant):
     terms = begun.terms()["vae"]
     assert terms["off_diagonal"].item() == pytest.approx(3 * (np.square(c).sum() - np.square(np.diag(c)).sum()), rel=1e-9)
     assert terms["diagonal"].item() == pytest.approx(5 * np.square(np.diag(c) - 1).sum(), rel=1e-9)
-    third = covariance.third_of_means(mu) if variant == "i" else covariance.third_of_codes(mu, logvar)
+    third = latent_moments.third_moments_of_means(mu) if variant == "i" else latent_moments.third_moments_of_samples(mu, logvar)
     assert terms["third_moments"].item() == pytest.approx(7 * third.square().sum().item(), rel=1e-9)
 
 
@@ -188,7 +192,7 @@ def test_beta_tcvae_knows_how_many_rows_there_are():
     begun = Begun("beta_tcvae", alpha=1.0, beta=2.0, gamma=3.0)
     _, mu, logvar, z = begun.encoded()
     terms = begun.terms()["vae"]
-    right = total_correlation.parts(z, mu, logvar, mu, logvar, total_correlation.stratified(32, 88))
+    right = total_correlation.kl_decomposition(z, mu, logvar, mu, logvar, total_correlation.log_importance_weights(32, 88))
     for (name, part), weight in zip(right._asdict().items(), (1, 2, 3), strict=True):
         assert terms[name].item() == pytest.approx(weight * part.item(), rel=1e-9)
     begun.method.data_["rows"] = 10_000
@@ -196,7 +200,7 @@ def test_beta_tcvae_knows_how_many_rows_there_are():
 
 
 def test_beta_tcvae_needs_company():
-    with pytest.raises(ValueError, match="expected a batch of at least 2 rows; got 1; raise batch"):
+    with pytest.raises(ValueError, match="needs a batch of at least 2 samples; got 1; raise batch"):
         small("beta_tcvae", batch=1).fit(vectors())
 
 

@@ -69,7 +69,7 @@ def test_objects_in_a_gallery_are_never_unpickled(folder, tmp_path):
 
 def test_wrong_shapes_in_a_gallery_get_a_sentence(folder, tmp_path):
     path = folder.full(gallery={**gallery(), "swap_grid": np.zeros((2, 3, 3, 8, 8), np.float32)})
-    with pytest.raises(ValueError, match="swap_grid must be a grid of 3 x 3"):
+    with pytest.raises(ValueError, match="grid must have 3 x 3 images"):
         report(path, tmp_path / "page.html")
 
 

@@ -26,7 +26,7 @@ from untwine.metrics.intervals import halves, over_halves
 from untwine.metrics.realism import class_score, frechet
 from untwine.networks.pretrained.inception import Inception
 from untwine.networks.pretrained.squeezenet import SqueezeNet
-from untwine.networks.pretrained.weights import filled, find_weights
+from untwine.networks.pretrained.weights import find_weights, load_weights
 from untwine.samples import Samples
 
 AT_ONCE = 50
@@ -69,7 +69,7 @@ def feature_extractor(name: str | None = None, folder: str | Path | None = None)
     for known, start, make, side in KNOWN:
         path = find_weights(start, folder)
         if path is not None and name in (None, known):
-            return Eye(known, _look(filled(make(), path), side))
+            return Eye(known, _look(load_weights(make(), path), side))
         if name == known:
             raise ValueError(
                 f"the weights of {known} were expected as {place / start}*.safetensors or .npz, but are not there."

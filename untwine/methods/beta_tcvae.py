@@ -87,12 +87,12 @@ class BetaTCVAE(Trained):
         terms = {"reconstruction": nets.reconstruction(x, z)}
         yield "vae", terms | {name: w * part for (name, part), w in zip(parts.items(), weights, strict=True) if w}
 
-    def _parts(self, z: Tensor, mu: Tensor, logvar: Tensor) -> total_correlation.Parts:
+    def _parts(self, z: Tensor, mu: Tensor, logvar: Tensor) -> total_correlation.KLTerms:
         """Estimate q(z) at this process's codes from the rows of all processes."""
         all_mu, all_logvar = distributed.gather(mu), distributed.gather(logvar)
         rows = len(all_mu)
-        log_weights = total_correlation.stratified(rows, self.data_["rows"])[distributed.share(rows)].to(z)
-        return total_correlation.parts(z, mu, logvar, all_mu, all_logvar, log_weights)
+        log_weights = total_correlation.log_importance_weights(rows, self.data_["rows"])[distributed.share(rows)].to(z)
+        return total_correlation.kl_decomposition(z, mu, logvar, all_mu, all_logvar, log_weights)
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the mean of q(z|x)."""

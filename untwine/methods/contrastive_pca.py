@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from untwine._typing import Array
-from untwine.linear.covariances import Comparison
+from untwine.linear.covariances import GroupCovariances
 from untwine.methods.shared.planes import LinearContrastive, Plane, leading, root
 
 ALPHAS = (0.0, *np.logspace(-1, 3, 40).tolist())
@@ -52,7 +52,7 @@ class ContrastivePCA(LinearContrastive):
         """The weight that was used."""
         return float(self._planes().alpha)
 
-    def salient_plane(self, both: Comparison) -> Plane:
+    def salient_plane(self, both: GroupCovariances) -> Plane:
         """Return the leading eigenvectors of A - alpha B."""
         k = self.blocks["salient"]
         alpha = self.alpha if self.alpha is not None else choose_alpha(both, k, self.seed)
@@ -60,7 +60,7 @@ class ContrastivePCA(LinearContrastive):
         return Plane(V, V, {"alpha": alpha})
 
 
-def choose_alpha(both: Comparison, k: int, seed: int) -> float:
+def choose_alpha(both: GroupCovariances, k: int, seed: int) -> float:
     """Return one alpha of those that stand for a cluster: the one whose plane has most of the target and least of the rest."""
     if not len(both.A):
         return 0.0

@@ -79,8 +79,9 @@ class ContrastiveVAE(TwoBlockVAE):
         if not self.lambda_tc:
             yield "vae", terms
             return
-        joint, independent = density_ratio.pairs(distributed.gather(z_t.sample), distributed.gather(s_t.sample))
+        z_all, s_all = distributed.gather(z_t.sample), distributed.gather(s_t.sample)
+        joint, independent = density_ratio.joint_and_shuffled_pairs(z_all, s_all)
         terms["total_correlation"] = self.lambda_tc * density_ratio.total_correlation(d(joint))
         yield "vae", terms
         joint, independent = joint.detach(), independent.detach()
-        yield "discriminator", {"discrimination": density_ratio.discrimination(d(joint), d(independent))}
+        yield "discriminator", {"discrimination": density_ratio.discriminator_loss(d(joint), d(independent))}

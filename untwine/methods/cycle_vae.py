@@ -33,9 +33,10 @@ from torch.nn import functional
 from untwine.losses import gaussian
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import encoder, generator, refuse_unknown
-from untwine.networks.norm import statistics_kept
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
+from untwine.networks.norm import freeze_running_stats
+from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
@@ -71,15 +72,15 @@ class CycleVAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and both encoders, that of content with log-variances."""
-        refuse_unknown(own)
-        lpips.check_loss(self.loss, shape)
+        check_module_names(own, MODULE_NAMES)
+        reconstruction.check_loss(self.loss, shape)
         widths = {"class": self.n_class, "content": 2 * self.n_content}
-        encoders = {f"{part}_encoder": encoder(part, width, self, shape, own) for part, width in widths.items()}
-        return nn.ModuleDict({"generator": generator(self, shape, own), **encoders})
+        encoders = {f"{part}_encoder": build_encoder(part, width, self, shape, own) for part, width in widths.items()}
+        return nn.ModuleDict({"generator": build_generator(self, shape, own), **encoders})
 
     def stages(self) -> Iterator[Stage]:
         """Go both cycles in every step, on pairs of one class."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         encoders = [self.nets_["class_encoder"], self.nets_["content_encoder"]]
         players = {"generator": Player(self.nets_["generator"], self.lr), "encoders": Player(encoders, self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes")
@@ -90,7 +91,7 @@ class CycleVAE(Trained):
         s, (mu, logvar) = nets["class_encoder"](x).to(x.dtype), self._content(x)
         first, second = batch.split(s)
         decoded = nets["generator"](torch.cat([second, first]), gaussian.sample(mu, logvar, batch.noise(self.n_content)))
-        terms = {"reconstruction": self.w_reconstruction * lpips.mean(self.loss, decoded, x)}
+        terms = {"reconstruction": self.w_reconstruction * reconstruction.mean_loss(self.loss, decoded, x)}
         if self.w_kl:
             terms["kl"] = self.w_kl * gaussian.kl(mu, logvar) / math.prod(x.shape[1:])
         yield ("generator", "encoders"), terms
@@ -105,13 +106,13 @@ class CycleVAE(Trained):
         # The partner half a batch away may be another process's row.
         every = distributed.gather(s)
         partner = every.roll(len(every) // 2, 0)[distributed.share(len(every))]
-        with statistics_kept(self.nets_):  # these rows are generated
+        with freeze_running_stats(self.nets_):  # these rows are generated
             one, other = (self._content(self.nets_["generator"](code, c))[0] for code in (s, partner))
         return functional.l1_loss(one, other)
 
     def _content(self, x: Tensor) -> tuple[Tensor, Tensor]:
         mu, logvar = self.nets_["content_encoder"](x).to(x.dtype).chunk(2, 1)
-        return mu, gaussian.bounded(logvar)
+        return mu, gaussian.clamp_logvar(logvar)
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the class code and the mean of q(c|x)."""

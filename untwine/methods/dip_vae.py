@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from untwine.losses import covariance, gaussian
+from untwine.losses import gaussian, latent_moments
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training import distributed
@@ -126,13 +126,17 @@ class DIPVAE(Trained):
         """Return the weighted penalties on the moments of all codes of the batch; one whose weight is 0 is left out."""
         mu, terms = distributed.gather(mu), {}
         logvar = logvar if self.variant == "i" else distributed.gather(logvar)
-        c = covariance.of_means(mu) if self.variant == "i" else covariance.of_codes(mu, logvar)
+        c = latent_moments.covariance_of_means(mu) if self.variant == "i" else latent_moments.covariance_of_samples(mu, logvar)
         if self.lambda_od:
-            terms["off_diagonal"] = self.lambda_od * covariance.off_diagonal(c)
+            terms["off_diagonal"] = self.lambda_od * latent_moments.off_diagonal_penalty(c)
         if self.lambda_d:
-            terms["diagonal"] = self.lambda_d * covariance.diagonal(c)
+            terms["diagonal"] = self.lambda_d * latent_moments.diagonal_penalty(c)
         if self.lambda_third:
-            third = covariance.third_of_means(mu) if self.variant == "i" else covariance.third_of_codes(mu, logvar)
+            third = (
+                latent_moments.third_moments_of_means(mu)
+                if self.variant == "i"
+                else latent_moments.third_moments_of_samples(mu, logvar)
+            )
             terms["third_moments"] = self.lambda_third * third.square().sum()
         return terms
 

@@ -38,12 +38,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.losses import adversarial
-from untwine.losses.adversarial import no, weighted, yes
+from untwine.losses.adversarial import bce_fake, bce_real, weighted_terms
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, imaged, only_ours
-from untwine.networks.critic import Critic, Generator, chosen
-from untwine.networks.norm import statistics_kept
+from untwine.networks.critic import Critic, Generator, select_gan_networks
+from untwine.networks.norm import freeze_running_stats
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 
@@ -122,13 +122,13 @@ class DoubleInfoGAN(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, the discriminator with its heads and, where it has a weight, the regulariser."""
         only_ours(self, own)
-        (common, salient), pair = self.blocks.values(), chosen(self.networks, shape)
-        width, codes = self.width or pair.width, {"z": common, "s": salient}
+        (common, salient), pair = self.blocks.values(), select_gan_networks(self.networks, shape)
+        width, codes = self.width or pair.default_width, {"z": common, "s": salient}
         nets = nn.ModuleDict({"generator": Generator(pair, common + salient, shape, width)})
         logits = [name for name, weight in (("real", self.w_adv), ("target", self.w_class)) if weight]
-        nets["discriminator"] = Critic(pair, shape, width, logits=logits, codes=codes, deviation=self.noise)
+        nets["discriminator"] = Critic(pair, shape, width, logits=logits, codes=codes, noise_std=self.noise)
         if self.w_cr:
-            nets["cr"] = Critic(pair, (2 * shape[0], *shape[1:]), width, codes={"k": salient}, deviation=self.noise)
+            nets["cr"] = Critic(pair, (2 * shape[0], *shape[1:]), width, codes={"k": salient}, noise_std=self.noise)
         return nets
 
     def stages(self) -> Iterator[Stage]:
@@ -167,37 +167,37 @@ class DoubleInfoGAN(Trained):
             x = self.nets_["generator"](z, s)
             return Fakes(x, z, s, x[:0], k)
         (z_t, _), (s_t, _) = batch.split(z), batch.split(s)
-        k = adversarial.index(batch.split(batch.noise())[0], s.shape[1])
+        k = adversarial.uniform_index(batch.split(batch.noise())[0], s.shape[1])
         other = drawn(batch.split(batch.noise(s.shape[1]))[0], self.prior_salient, 0.0)
-        rows = self.nets_["generator"](torch.cat([z, z_t]), torch.cat([s, adversarial.shared_at(k, s_t, other)]))
+        rows = self.nets_["generator"](torch.cat([z, z_t]), torch.cat([s, adversarial.share_dimension(k, s_t, other)]))
         return Fakes(rows[: len(z)], z, s, rows[len(z) :], k)
 
     def _generator_terms(self, batch: Batch, x: Tensor, said: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:
-        with statistics_kept(*(net for name, net in self.nets_.items() if name != "generator")):
+        with freeze_running_stats(*(net for name, net in self.nets_.items() if name != "generator")):
             seen = self._ask_made(batch, fakes.x)
             terms = {
-                "adversarial": (self.w_adv, lambda: self._sum(batch, yes(seen["real"]))),
+                "adversarial": (self.w_adv, lambda: self._sum(batch, bce_real(seen["real"]))),
                 "class": (self.w_class, lambda: self._class(batch, seen["target"])),
                 "info_common": (self.w_info_z, lambda: self._sum(batch, error(seen["z"], fakes.z, self.posterior))),
                 "info_salient": (self.w_info_s, lambda: self._sum(batch, error(seen["s"], fakes.s, self.posterior))),
                 "image": (self.w_image, lambda: self._image(batch, x, said["z"].detach(), said["s"].detach())),
                 "cr": (self.w_cr, lambda: self._cr(batch, fakes.x, fakes.other, fakes.k)),
             }
-            return weighted(terms)
+            return weighted_terms(terms)
 
     def _discriminator_terms(self, batch: Batch, x: Tensor, said: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:
         # The generator has moved, so its rows and what it makes of codes may not lead back to it.
-        with statistics_kept(self.nets_["discriminator"], self.nets_["generator"]):
+        with freeze_running_stats(self.nets_["discriminator"], self.nets_["generator"]):
             seen = self._ask_made(batch, fakes.x.detach())
             terms = {
-                "adversarial": (self.w_adv, lambda: self._sum(batch, yes(said["real"]) + no(seen["real"]))),
+                "adversarial": (self.w_adv, lambda: self._sum(batch, bce_real(said["real"]) + bce_fake(seen["real"]))),
                 "class": (self.w_class, lambda: self._class(batch, said["target"])),
                 "info_common": (self.w_info_z, lambda: self._sum(batch, error(seen["z"], fakes.z, self.posterior))),
                 "info_salient": (self.w_info_s, lambda: self._sum(batch, error(seen["s"], fakes.s, self.posterior))),
                 "silence": (self.w_info_real, lambda: self._silence(batch, said["s"])),
                 "image": (self.w_image, lambda: self._image(batch, x, said["z"], said["s"])),
             }
-            return weighted(terms)
+            return weighted_terms(terms)
 
     def _ask_real(self, batch: Batch, x: Tensor) -> dict[str, Tensor]:
         return self._ask(batch, x, z=self.w_image, s=self.w_image or self.w_info_real)
@@ -217,7 +217,7 @@ class DoubleInfoGAN(Trained):
 
     def _class(self, batch: Batch, logits: Tensor) -> Tensor:
         target, background = batch.split(logits)
-        return self._sum(batch, torch.cat([yes(target), no(background)]))
+        return self._sum(batch, torch.cat([bce_real(target), bce_fake(background)]))
 
     def _silence(self, batch: Batch, s: Tensor) -> Tensor:
         """Return |Q_s(x)| of real backgrounds."""

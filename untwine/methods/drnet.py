@@ -28,9 +28,10 @@ from torch.nn import functional
 
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import encoder, generator, refuse_unknown
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
 from untwine.networks.mlp import layers
-from untwine.networks.pretrained import lpips
+from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
@@ -72,15 +73,15 @@ class DrNet(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator."""
-        refuse_unknown(own)
-        lpips.check_loss(self.loss, shape)
-        encoders = {f"{part}_encoder": encoder(part, width, self, shape, own) for part, width in self.blocks.items()}
+        check_module_names(own, MODULE_NAMES)
+        reconstruction.check_loss(self.loss, shape)
+        encoders = {f"{part}_encoder": build_encoder(part, width, self, shape, own) for part, width in self.blocks.items()}
         game = {"discriminator": layers(2 * self.n_content, HIDDEN, HIDDEN, 1)}
-        return nn.ModuleDict({"generator": generator(self, shape, own), **encoders, **game})
+        return nn.ModuleDict({"generator": build_generator(self, shape, own), **encoders, **game})
 
     def stages(self) -> Iterator[Stage]:
         """Train the autoencoder and the discriminator in turn, on pairs of one class."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         owned = [self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")]
         players = {"autoencoder": Player(owned, self.lr)}
         if self.lambda_game:
@@ -93,7 +94,7 @@ class DrNet(Trained):
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
         (s_a, s_b), (c_a, c_b) = batch.split(s), batch.split(c)
         terms = {
-            "reconstruction": lpips.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
+            "reconstruction": reconstruction.mean_loss(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
             "similarity": self.lambda_similarity * functional.mse_loss(s_a, s_b),
         }
         if not self.lambda_game:

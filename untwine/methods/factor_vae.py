@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import density_ratio, gaussian
-from untwine.losses.total_correlation import log_ratio, permuted
+from untwine.losses.total_correlation import log_ratio, permute_dimensions
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
@@ -115,7 +115,7 @@ class FactorVAE(Trained):
         z = z.detach()
         apart = self._sampled(other, noise_other) if self.second_batch else z
         joint, independent = self._log_ratio(torch.cat([z, self._permuted(batch, apart)])).chunk(2)
-        yield "discriminator", {"discrimination": density_ratio.discrimination(joint, independent)}
+        yield "discriminator", {"discrimination": density_ratio.discriminator_loss(joint, independent)}
 
     def _draws(self, batch: Batch, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the rows of the bound and those whose codes are permuted: the same ones unless there is a second batch."""
@@ -132,7 +132,7 @@ class FactorVAE(Trained):
     def _permuted(self, batch: Batch, z: Tensor) -> Tensor:
         """Return this process's rows of the batch of all processes, permuted in each dimension."""
         order = distributed.gather(self._draws(batch, batch.noise(self.n_latent))[1])
-        return permuted(distributed.gather(z), order)[distributed.share(len(order))]
+        return permute_dimensions(distributed.gather(z), order)[distributed.share(len(order))]
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the mean of q(z|x)."""

@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from untwine._typing import Array
-from untwine.linear.covariances import Comparison
+from untwine.linear.covariances import GroupCovariances
 from untwine.methods.shared.planes import LinearContrastive, Plane
 
 TIE = 1e-6
@@ -40,7 +40,7 @@ class GeneralisedContrastivePCA(LinearContrastive):
 
     name: ClassVar[str] = "generalised_contrastive_pca"
 
-    def salient_plane(self, both: Comparison) -> Plane:
+    def salient_plane(self, both: GroupCovariances) -> Plane:
         """Return the directions of largest contrast."""
         W = contrasts(both.A, both.B)[1][:, : self.blocks["salient"]]
         return Plane(W, W)

@@ -28,11 +28,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.losses import adversarial
-from untwine.losses.adversarial import no, yes
+from untwine.losses.adversarial import bce_fake, bce_real
 from untwine.method.kinds import Trained
 from untwine.methods.shared.generative_game import BETAS, drawn, error, framed, imaged, only_ours
-from untwine.networks.critic import Critic, Generator, chosen
-from untwine.networks.norm import statistics_kept
+from untwine.networks.critic import Critic, Generator, select_gan_networks
+from untwine.networks.norm import freeze_running_stats
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 
@@ -87,12 +87,12 @@ class InfoGAN(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, the discriminator with its heads and, where it has a weight, the regulariser."""
         only_ours(self, own)
-        pair = chosen(self.networks, shape)
-        width, codes = self.width or pair.width, {"z": self.n_latent}
+        pair = select_gan_networks(self.networks, shape)
+        width, codes = self.width or pair.default_width, {"z": self.n_latent}
         nets = nn.ModuleDict({"generator": Generator(pair, self.n_latent + self.nuisance, shape, width)})
-        nets["discriminator"] = Critic(pair, shape, width, logits=("real",), codes=codes, deviation=self.noise)
+        nets["discriminator"] = Critic(pair, shape, width, logits=("real",), codes=codes, noise_std=self.noise)
         if self.w_cr:
-            nets["cr"] = Critic(pair, (2 * shape[0], *shape[1:]), width, codes={"k": self.n_latent}, deviation=self.noise)
+            nets["cr"] = Critic(pair, (2 * shape[0], *shape[1:]), width, codes={"k": self.n_latent}, noise_std=self.noise)
         return nets
 
     def stages(self) -> Iterator[Stage]:
@@ -110,18 +110,18 @@ class InfoGAN(Trained):
         unread = () if self.w_info else ("z",)
         for _ in range(self.loop_g):
             z, fake, other, k = self._fakes(batch)
-            with statistics_kept(*(net for name, net in self.nets_.items() if name != "generator")):
+            with freeze_running_stats(*(net for name, net in self.nets_.items() if name != "generator")):
                 seen = D(fake, batch.noise, unread)
-                terms = {"adversarial": self.w_adv * yes(seen["real"]).mean()}
+                terms = {"adversarial": self.w_adv * bce_real(seen["real"]).mean()}
                 terms |= {"info": self.w_info * error(seen["z"], z, self.posterior).mean()} if self.w_info else {}
                 terms |= {"cr": self.w_cr * self._cr(batch, fake, other, k)} if self.w_cr else {}
             yield "generator", terms
         fake, other = fake.detach(), other.detach()
         for _ in range(self.loop_d):
             real = D(x, batch.noise, unread)
-            with statistics_kept(D):
+            with freeze_running_stats(D):
                 seen = D(fake, batch.noise, unread)
-            terms = {"adversarial": self.w_adv * (yes(real["real"]) + no(seen["real"])).mean()}
+            terms = {"adversarial": self.w_adv * (bce_real(real["real"]) + bce_fake(seen["real"])).mean()}
             terms |= {"info": self.w_info * error(seen["z"], z, self.posterior).mean()} if self.w_info else {}
             yield "discriminator", terms
         for _ in range(self.loop_cr if self.w_cr else 0):
@@ -134,8 +134,8 @@ class InfoGAN(Trained):
         if not self.w_cr:
             fake = G(z, n)
             return z, fake, fake[:0], z.new_zeros(0, dtype=torch.long)
-        k = adversarial.index(batch.noise(), self.n_latent)
-        other = adversarial.shared_at(k, z, drawn(batch.noise(self.n_latent), self.prior_latent, -1.0))
+        k = adversarial.uniform_index(batch.noise(), self.n_latent)
+        other = adversarial.share_dimension(k, z, drawn(batch.noise(self.n_latent), self.prior_latent, -1.0))
         rows, others = G(torch.cat([z, other]), torch.cat([n, n])).chunk(2)
         return z, rows, others, k
 

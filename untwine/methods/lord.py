@@ -45,8 +45,9 @@ from untwine.losses import gaussian
 from untwine.losses.classes import class_means
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import encoder, generator, refuse_unknown
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
+from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.embedding_table import EmbeddingTable
@@ -132,23 +133,23 @@ class LORD(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, and the tables of codes and the encoders that the variant has."""
-        refuse_unknown(own)
-        lpips.check_loss(self.loss, shape)
+        check_module_names(own, MODULE_NAMES)
+        reconstruction.check_loss(self.loss, shape)
         wide = 2 * self.n_content if self.regularisation == "kl" else self.n_content  # with their log-variances
-        nets = nn.ModuleDict({"generator": generator(self, shape, own)})
+        nets = nn.ModuleDict({"generator": build_generator(self, shape, own)})
         if self.inference != "amortised":
             nets["class_codes"] = EmbeddingTable(self.found_["classes"], self.n_class)
         if self.inference == "latent":
             nets["content_codes"] = EmbeddingTable(self.found_["rows"], wide)
         if self.epochs_encoders or self.inference == "amortised":
-            nets["class_encoder"] = encoder("class", self.n_class, self, shape, own)
+            nets["class_encoder"] = build_encoder("class", self.n_class, self, shape, own)
         if self.epochs_encoders or self.inference != "latent":
-            nets["content_encoder"] = encoder("content", wide, self, shape, own)
+            nets["content_encoder"] = build_encoder("content", wide, self, shape, own)
         return nets
 
     def stages(self) -> Iterator[Stage]:
         """Learn codes and generator, then the encoders with the generator."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         nets, encoders = self.nets_, []
         players = {"generator": Player(nets["generator"], self.lr)}
         if self.inference != "amortised":
@@ -180,7 +181,7 @@ class LORD(Trained):
             code = nets["content_encoder"](batch.x).to(batch.x.dtype)
             players.append("encoders")
         c, terms = self._regularised(code, batch)
-        yield tuple(players), {"reconstruction": lpips.mean(self.loss, nets["generator"](e, c), batch.x), **terms}
+        yield tuple(players), {"reconstruction": reconstruction.mean_loss(self.loss, nets["generator"](e, c), batch.x), **terms}
 
     def _regularised(self, code: Tensor, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the content that the generator is given, and what it costs."""
@@ -189,7 +190,7 @@ class LORD(Trained):
         noise = batch.noise(self.n_content)
         if self.regularisation == "kl":
             mu, logvar = code.chunk(2, 1)
-            logvar = gaussian.bounded(logvar)
+            logvar = gaussian.clamp_logvar(logvar)
             return gaussian.sample(mu, logvar, noise), {"kl": self.beta * gaussian.kl(mu, logvar)}
         terms = {"decay": self.decay * code.square().sum(1).mean()} if self.decay else {}
         return code + self.sigma * noise, terms
@@ -199,7 +200,7 @@ class LORD(Trained):
         nets = self.nets_
         e, code = nets["class_encoder"](batch.x).to(batch.x.dtype), nets["content_encoder"](batch.x).to(batch.x.dtype)
         x = nets["generator"](e, code[:, : self.n_content])
-        terms = {"reconstruction": lpips.mean(self.loss, x, batch.x)}
+        terms = {"reconstruction": reconstruction.mean_loss(self.loss, x, batch.x)}
         if self.alpha:
             terms["class"] = self.alpha * functional.mse_loss(e, nets["class_codes"].read(batch.labels))
         if self.alpha and self.inference == "latent":
@@ -217,7 +218,7 @@ class LORD(Trained):
         """Return the deviations of contents where a divergence regularises them, by their encoder."""
         if self.regularisation != "kl" or "content_encoder" not in self.nets_:
             return {}
-        logvar = gaussian.bounded(self.nets_["content_encoder"](x)[:, self.n_content :])
+        logvar = gaussian.clamp_logvar(self.nets_["content_encoder"](x)[:, self.n_content :])
         return {"content": torch.exp(0.5 * logvar)}
 
     def _optimised(self, x: Tensor) -> dict[str, Tensor]:
@@ -232,7 +233,7 @@ class LORD(Trained):
             with torch.enable_grad():
                 content = start["content"] if "content" in start else nets["content_encoder"](x)[:, : self.n_content]
                 # A sum over rows, so that no row depends on its company.
-                error = lpips.each(self.loss, nets["generator"](start["class"], content), x).sum()
+                error = reconstruction.sample_losses(self.loss, nets["generator"](start["class"], content), x).sum()
                 loss = error + decay * content.square().sum()
             for code, grad in zip(found, torch.autograd.grad(loss, found), strict=True):
                 code.grad = grad

@@ -28,9 +28,10 @@ from torch.nn import functional
 
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import encoder, generator, refuse_unknown
-from untwine.networks.norm import statistics_kept
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
+from untwine.networks.norm import freeze_running_stats
+from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
@@ -70,18 +71,18 @@ class MixingAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator of pairs."""
-        refuse_unknown(own)
-        lpips.check_loss(self.loss, shape)
-        encoders = {f"{part}_encoder": encoder(part, width, self, shape, own) for part, width in self.blocks.items()}
+        check_module_names(own, MODULE_NAMES)
+        reconstruction.check_loss(self.loss, shape)
+        encoders = {f"{part}_encoder": build_encoder(part, width, self, shape, own) for part, width in self.blocks.items()}
         pair = (2 * shape[0], *shape[1:])
         # The trunk of a discriminator is not normalised: real and mixed pairs would share their statistics.
         networks = "conv" if self.networks == "conv_norm" else self.networks
-        judge = encoder("pair", 1, replace(self, networks=networks), pair, {})
-        return nn.ModuleDict({"generator": generator(self, shape, own), **encoders, "discriminator": judge})
+        judge = build_encoder("pair", 1, replace(self, networks=networks), pair, {})
+        return nn.ModuleDict({"generator": build_generator(self, shape, own), **encoders, "discriminator": judge})
 
     def stages(self) -> Iterator[Stage]:
         """Train the autoencoder and the discriminator in turn, on pairs of one class."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         owned = [self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")]
         players = {"autoencoder": Player(owned, self.lr)}
         if self.lambda_game:
@@ -94,12 +95,12 @@ class MixingAE(Trained):
         s, c = nets["class_encoder"](batch.x).to(dtype), nets["content_encoder"](batch.x).to(dtype)
         (x, _), (s_a, s_b), (c_a, _) = map(batch.split, (batch.x, s, c))
         terms = {
-            "reconstruction": lpips.mean(self.loss, nets["generator"](s, c), batch.x),
-            "swap": lpips.mean(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
+            "reconstruction": reconstruction.mean_loss(self.loss, nets["generator"](s, c), batch.x),
+            "swap": reconstruction.mean_loss(self.loss, nets["generator"](torch.cat([s_b, s_a]), c), batch.x),
         }
         every = distributed.gather(c_a)
         other = every.roll(len(every) // 2, 0)[distributed.share(len(every))]
-        with statistics_kept(self.nets_):
+        with freeze_running_stats(self.nets_):
             mixed = nets["generator"](s_a, other)
             if self.w_again:
                 again = nets["content_encoder"](mixed).to(dtype)

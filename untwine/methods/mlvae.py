@@ -25,11 +25,12 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import gaussian, likelihood
-from untwine.losses.classes import product
+from untwine.losses.classes import product_of_gaussians
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks.class_content import encoder, generator, refuse_unknown
-from untwine.networks.pretrained import lpips
+from untwine.networks.class_content import MODULE_NAMES, build_encoder, build_generator
+from untwine.networks.custom import check_module_names
+from untwine.networks.pretrained import reconstruction
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 
@@ -72,23 +73,23 @@ class MLVAE(Trained):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and an encoder for each part, with log-variances."""
-        refuse_unknown(own)
-        lpips.check_loss(self.loss, shape)
-        nets = nn.ModuleDict({"generator": generator(self, shape, own)})
+        check_module_names(own, MODULE_NAMES)
+        reconstruction.check_loss(self.loss, shape)
+        nets = nn.ModuleDict({"generator": build_generator(self, shape, own)})
         for part, width in self.blocks.items():
-            nets[f"{part}_encoder"] = encoder(part, 2 * width, self, shape, own)
+            nets[f"{part}_encoder"] = build_encoder(part, 2 * width, self, shape, own)
         return nets
 
     def stages(self) -> Iterator[Stage]:
         """Train all of it together, on sets of rows of one class."""
-        lpips.open_loss(self.loss)
+        reconstruction.load_loss(self.loss)
         players = {"vae": Player([self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")], self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes", together=self.together)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on the sum of L_M."""
         (s_mu, s_logvar), (c_mu, c_logvar) = self._infer(batch.x, "class"), self._infer(batch.x, "content")
-        mu, logvar = product(batch.sets(s_mu), batch.sets(s_logvar))
+        mu, logvar = product_of_gaussians(batch.sets(s_mu), batch.sets(s_logvar))
         # Every group needs one draw; the rows' noise is there for all of them, and the first row's is taken.
         shared = gaussian.sample(mu, logvar, batch.sets(batch.noise(self.n_class))[0])
         s = shared.repeat(self.together, 1)
@@ -106,11 +107,11 @@ class MLVAE(Trained):
             return likelihood.gaussian(x, mean, self.scale)
         if self.loss == "l1":
             return likelihood.laplace(x, mean, self.scale)
-        return lpips.mean(self.loss, mean, x) * x[0].numel() / self.scale
+        return reconstruction.mean_loss(self.loss, mean, x) * x[0].numel() / self.scale
 
     def _infer(self, x: Tensor, part: str) -> tuple[Tensor, Tensor]:
         mu, logvar = self.nets_[f"{part}_encoder"](x).to(x.dtype).chunk(2, 1)
-        return mu, gaussian.bounded(logvar)
+        return mu, gaussian.clamp_logvar(logvar)
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the means of q(s|x) and q(c|x)."""

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from untwine.losses.moments import mmd_squared
+from untwine.losses.mmd import mmd_squared
 from untwine.methods.shared.contrastive_bound import PAPER_000, TwoBlockVAE, both, bound, by_group, infer
 from untwine.networks.autoencoder import Autoencoder
 from untwine.training import distributed

@@ -79,7 +79,7 @@ class PrincipledVAE(TwoBlockVAE):
         s_t, s_b = by_group(batch, s)
         terms = bound(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)  # Eq. 3
         if self.lambda_s:
-            terms["silence"] = self.lambda_s * gaussian.energy(s_b.mu, s_b.logvar)
+            terms["silence"] = self.lambda_s * gaussian.second_moment(s_b.mu, s_b.logvar)
         if self.lambda_z:
             terms["w2"] = self.lambda_z * w2_squared(*both(batch, z.mu))
         yield "vae", terms

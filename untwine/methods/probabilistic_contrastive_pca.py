@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from untwine._typing import Array
-from untwine.linear.covariances import RANK, Comparison
+from untwine.linear.covariances import RANK_TOLERANCE, GroupCovariances
 from untwine.methods.shared.planes import LinearContrastive, Plane, leading
 
 SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
@@ -58,7 +58,7 @@ class ProbabilisticContrastivePCA(LinearContrastive):
         """The variance of the noise."""
         return float(self._planes().sigma2)
 
-    def salient_plane(self, both: Comparison) -> Plane:
+    def salient_plane(self, both: GroupCovariances) -> Plane:
         """Return W and the maps to the posterior means."""
         tried = [self.gamma] if self.gamma is not None else [share * both.n / both.m for share in SHARES]
         for gamma in tried:
@@ -67,14 +67,14 @@ class ProbabilisticContrastivePCA(LinearContrastive):
                 W, sigma2 = solved
                 M = W.T @ W + sigma2 * np.eye(W.shape[1])
                 # What has neither signal nor noise has the code 0.
-                return Plane(W, W @ np.linalg.pinv(M, rcond=RANK, hermitian=True), {"gamma": gamma, "sigma2": sigma2})
+                return Plane(W, W @ np.linalg.pinv(M, rcond=RANK_TOLERANCE, hermitian=True), {"gamma": gamma, "sigma2": sigma2})
         raise ValueError(
             f"gamma must be a weight at which the noise keeps a variance above 0, below {both.n / both.m:.3g} here, "
             f"but got {self.gamma}; lower it, or leave it to gamma=None."
         )
 
 
-def maximum_likelihood(both: Comparison, gamma: float, k: int) -> tuple[Array, float] | None:
+def maximum_likelihood(both: GroupCovariances, gamma: float, k: int) -> tuple[Array, float] | None:
     """Return W (r, k) and sigma^2, or None where there is no maximum."""
     n, m, d = both.n, both.m, len(both.origin)
     weight, a, b = n - gamma * m, n - 1, gamma * (m - 1)
@@ -82,7 +82,7 @@ def maximum_likelihood(both: Comparison, gamma: float, k: int) -> tuple[Array, f
         return None
     values, U = leading(a * both.A - b * both.B, k)
     left = a * both.target_variance - b * both.background_variance - values.sum()
-    if left < -RANK * a * both.target_variance:
+    if left < -RANK_TOLERANCE * a * both.target_variance:
         return None
     sigma2 = max(left, 0.0) / (weight * (d - len(values))) if d > len(values) else 0.0
     return U * np.sqrt(np.clip(values / weight - sigma2, 0, None)), sigma2

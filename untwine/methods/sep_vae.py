@@ -98,7 +98,7 @@ class SepVAE(TwoBlockVAE):
             terms["silence"] = self.beta_salient * s_b.mu.square().sum(1).mean() / (2 * self.variance)
         if self.lambda_class:
             # The discrimination of two sets is the mean of both groups' losses; the bound has their sum.
-            terms["classification"] = self.lambda_class * 2 * density_ratio.discrimination(c(s_t.sample), c(s_b.sample))
+            terms["classification"] = self.lambda_class * 2 * density_ratio.discriminator_loss(c(s_t.sample), c(s_b.sample))
         if not self.lambda_mi:
             yield "vae", terms
             return
@@ -106,7 +106,7 @@ class SepVAE(TwoBlockVAE):
         terms["mutual_information"] = self.lambda_mi * 2 * density_ratio.total_correlation(d(joint))
         yield "vae", terms
         joint, independent = joint.detach(), independent.detach()
-        yield "discriminator", {"discrimination": density_ratio.discrimination(d(joint), d(independent))}
+        yield "discriminator", {"discrimination": density_ratio.discriminator_loss(d(joint), d(independent))}
 
 
 def narrowed(batch: Batch, code: Code, variance: float) -> Code:

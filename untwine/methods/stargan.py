@@ -36,8 +36,8 @@ from untwine.method.contract import NotFittedError
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
 from untwine.methods.shared.generative_game import BETAS, framed, imaged
-from untwine.networks.norm import statistics_kept
-from untwine.networks.translator import critic, translator
+from untwine.networks.norm import freeze_running_stats
+from untwine.networks.translator import build_critic, build_translator
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 
@@ -90,7 +90,7 @@ class StarGAN(Trained):
             names = ", ".join(sorted(own))
             raise ValueError(f"StarGAN expected no networks of your own; got {names}; name some by networks.")
         asked = (self.networks, shape, self.found_["classes"], self.width)
-        return nn.ModuleDict({"generator": translator(*asked), "discriminator": critic(*asked)})
+        return nn.ModuleDict({"generator": build_translator(*asked), "discriminator": build_critic(*asked)})
 
     def stages(self) -> Iterator[Stage]:
         """Let the critic move in every step, and the translator now and then."""
@@ -100,9 +100,9 @@ class StarGAN(Trained):
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Move D, then in the first of every `n_critic` steps G."""
         G, D, x, classes = self.nets_["generator"], self.nets_["discriminator"], framed(batch.x), self.blocks["class"]
-        c = adversarial.index(batch.noise(), classes)
+        c = adversarial.uniform_index(batch.noise(), classes)
         wanted, own = (functional.one_hot(which, classes).to(x.dtype) for which in (c, batch.labels))
-        with torch.no_grad(), statistics_kept(G):
+        with torch.no_grad(), freeze_running_stats(G):
             made = G(x, wanted)
         (real, said), (fake, _) = D(x), D(made)
         terms = {
@@ -120,7 +120,7 @@ class StarGAN(Trained):
         fake, said = D(made)
         terms = {"adversarial": -fake.mean(), "class": self.w_class * functional.cross_entropy(said, c)}
         if self.w_reconstruction:
-            with statistics_kept(G):  # these rows are made
+            with freeze_running_stats(G):  # these rows are made
                 terms["reconstruction"] = self.w_reconstruction * functional.l1_loss(G(made, own), x)
         yield "generator", terms
 

@@ -42,13 +42,13 @@ from torch import Tensor, nn
 
 from untwine._typing import Array
 from untwine.losses import adversarial, gaussian, likelihood
-from untwine.losses.density_ratio import discrimination
+from untwine.losses.density_ratio import discriminator_loss
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
-from untwine.networks import choose
+from untwine.networks import select_networks
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator
-from untwine.networks.norm import statistics_kept
+from untwine.networks.norm import freeze_running_stats
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 
@@ -105,10 +105,10 @@ class SymmetricRbVAE(Trained):
         """Return the autoencoder, the reference vector and the two discriminators."""
         if not self.dropped < 1:
             raise ValueError(f"dropped must be a probability below 1; got {self.dropped}; the paper has 0.25.")
-        (common, salient), pair, asks = self.blocks.values(), choose(self.networks, shape), copy.copy(self)
+        (common, salient), pair, asks = self.blocks.values(), select_networks(self.networks, shape), copy.copy(self)
         if self.likelihood == "auto" and len(shape) == 3:
             asks.likelihood = "laplace"
-        width = self.width or pair.width
+        width = self.width or pair.default_width
         return nn.ModuleDict(
             {
                 "vae": Autoencoder(asks, shape, own),
@@ -138,8 +138,8 @@ class SymmetricRbVAE(Trained):
         z, e = (gaussian.sample(mu, logvar, batch.noise(mu.shape[1])) for mu, logvar in inferred.values())
         e = self._with_reference(batch, e)
         z_hat, e_hat = batch.noise(common), self._with_reference(batch, batch.noise(salient))
-        with statistics_kept(nets):  # running statistics are those of real rows
-            x_hat = nets.drawn(batch.noise, z_hat, e_hat)
+        with freeze_running_stats(nets):  # running statistics are those of real rows
+            x_hat = nets.sample(batch.noise, z_hat, e_hat)
             q_z, q_e = nets.encode(x_hat).values()
         (d_u, d_r), (d_u_hat, d_r_hat) = self._log_ratios(batch, (x, z, e), (x_hat, z_hat, e_hat))
         (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split, (e_hat, *q_e))
@@ -156,8 +156,8 @@ class SymmetricRbVAE(Trained):
             terms["kl_common"] = self.beta_common * 2 * gaussian.kl(*inferred["common"])
         yield [
             (("encoder", "decoder"), terms),
-            ("discriminator_target", {"discrimination": discrimination(d_u, d_u_hat)}),
-            ("discriminator_background", {"discrimination": discrimination(d_r, d_r_hat)}),
+            ("discriminator_target", {"discrimination": discriminator_loss(d_u, d_u_hat)}),
+            ("discriminator_background", {"discrimination": discriminator_loss(d_r, d_r_hat)}),
         ]
 
     def _with_reference(self, batch: Batch, e: Tensor) -> Tensor:
@@ -171,10 +171,10 @@ class SymmetricRbVAE(Trained):
         """Return (d_u, d_r) of encoded and of generated rows with their codes."""
         both = []
         for rows in (encoded, generated):
-            kept = adversarial.kept(batch.noise(len(rows)), self.dropped)
-            (x_u, x_r), (z_u, z_r), (e_u, _), (kept_u, kept_r) = map(batch.split, (*rows, kept))
-            d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, kept=kept_u)
-            d_r = self.nets_["discriminator_background"](x_r, z_r, kept=kept_r[:, :2])
+            mask = adversarial.dropout_mask(batch.noise(len(rows)), self.dropped)
+            (x_u, x_r), (z_u, z_r), (e_u, _), (mask_u, mask_r) = map(batch.split, (*rows, mask))
+            d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, mask=mask_u)
+            d_r = self.nets_["discriminator_background"](x_r, z_r, mask=mask_r[:, :2])
             both.append((d_u, d_r))
         return both[0], both[1]
 

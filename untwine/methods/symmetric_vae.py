@@ -30,12 +30,12 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from untwine.losses import adversarial, gaussian, likelihood
-from untwine.losses.density_ratio import discrimination
+from untwine.losses.density_ratio import discriminator_loss
 from untwine.method.kinds import Trained
-from untwine.networks import choose
+from untwine.networks import select_networks
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator
-from untwine.networks.norm import statistics_kept
+from untwine.networks.norm import freeze_running_stats
 from untwine.training.batches import Batch
 from untwine.training.loop import Move, Player, Stage
 
@@ -83,8 +83,8 @@ class SymmetricVAE(Trained):
         """Return the autoencoder and the discriminator of rows with their codes."""
         if not self.dropped < 1:
             raise ValueError(f"dropped must be a probability below 1; got {self.dropped}; the paper has 0.25.")
-        pair = choose(self.networks, shape)
-        discriminator = Discriminator(pair, shape, self.width or pair.width, (self.n_latent,))
+        pair = select_networks(self.networks, shape)
+        discriminator = Discriminator(pair, shape, self.width or pair.default_width, (self.n_latent,))
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own), "discriminator": discriminator})
 
     def stages(self) -> Iterator[Stage]:
@@ -97,22 +97,22 @@ class SymmetricVAE(Trained):
         nets, d, x = self.nets_["vae"], self.nets_["discriminator"], batch.x
         mu, logvar = nets.encode(x)["z"]
         z, z_hat = gaussian.sample(mu, logvar, batch.noise(self.n_latent)), batch.noise(self.n_latent)
-        with statistics_kept(nets):  # running statistics are those of real rows
-            x_hat = nets.drawn(batch.noise, z_hat)
+        with freeze_running_stats(nets):  # running statistics are those of real rows
+            x_hat = nets.sample(batch.noise, z_hat)
             q_z = nets.encode(x_hat)["z"]
-        kept, kept_hat = (adversarial.kept(batch.noise(2), self.dropped) for _ in range(2))
+        mask, mask_hat = (adversarial.dropout_mask(batch.noise(2), self.dropped) for _ in range(2))
         yield (
             "vae",
             {
-                "encoded": d(x, z, kept=kept).mean(),
-                "generated": -d(x_hat, z_hat, kept=kept_hat).mean(),
+                "encoded": d(x, z, mask=mask).mean(),
+                "generated": -d(x_hat, z_hat, mask=mask_hat).mean(),
                 "reconstruction": nets.reconstruction(x, z),
                 "codes": likelihood.gaussian_learned(z_hat, *q_z),
             },
         )
         # The discriminator has not moved, so this is its gradient at the parameters that the autoencoder moved from.
-        logits, logits_hat = d(x, z.detach(), kept=kept), d(x_hat.detach(), z_hat, kept=kept_hat)
-        yield "discriminator", {"discrimination": discrimination(logits, logits_hat)}
+        logits, logits_hat = d(x, z.detach(), mask=mask), d(x_hat.detach(), z_hat, mask=mask_hat)
+        yield "discriminator", {"discrimination": discriminator_loss(logits, logits_hat)}
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the mean of q(z|x)."""

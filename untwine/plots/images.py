@@ -1,4 +1,4 @@
-"""Images in rows and in grids, drawn pixel by pixel."""
+"""Rows and grids of images, drawn without interpolation of pixels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
-from untwine.plots.ink import FAINT, INK, RULE, plain
+from untwine.plots.style import FAINT, INK, RULE, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CELL = 0.86  # inches that an image's side takes; positions below are in cells
+CELL = 0.86  # the side of an image in inches; positions below are in units of it
 GAP = 0.07
 
 
@@ -25,17 +25,17 @@ def image_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = Non
     Parameters
     ----------
     rows
-        For each row its name and its images (m, C, H, W), uint8 or floats in [0, 1]. Rows may differ in length.
+        The images (m, C, H, W) of each row by its name, uint8 or floats in [0, 1]. Rows may differ in length.
     titles
         A title for each column.
     """
     if not rows:
-        raise ValueError("image_rows expected at least one row of images; got an empty mapping.")
+        raise ValueError("image_rows needs at least one row of images; got an empty mapping.")
     images = {name: to_display_range(f"the row {name!r}", row, axes=4) for name, row in rows.items()}
     columns = max(len(row) for row in images.values())
     if titles is not None and len(titles) < columns:
-        raise ValueError(f"titles must be a title for each of the {columns} columns; got {len(titles)}.")
-    # A cell is about as wide as nine letters of the row names.
+        raise ValueError(f"titles must have a title for each of the {columns} columns; got {len(titles)}.")
+    # A cell is about nine characters of a row name wide.
     left = 0.25 + max(len(plain(name)) for name in images) / 9
     top = 0.3 if titles else 0.0
     axes, figure = canvas(left + columns * (1 + GAP), top + len(images) * (1 + GAP))
@@ -49,34 +49,36 @@ def image_rows(rows: Mapping[str, ArrayLike], titles: Sequence[str] | None = Non
     return figure
 
 
-def swap_grid(common: ArrayLike, salient: ArrayLike, grid: ArrayLike, parts: tuple[str, str] = ("common", "salient")) -> Figure:
-    """Draw every common part with every salient part, the sources as header column and header row.
+def swap_grid(
+    common: ArrayLike, salient: ArrayLike, grid: ArrayLike, blocks: tuple[str, str] = ("common", "salient")
+) -> Figure:
+    """Draw every common block combined with every salient block, with the source images in the first column and row.
 
     Parameters
     ----------
     common
-        The images (k, C, H, W) that give the common part, one for each row of the grid.
+        The source images (k, C, H, W) of the common block, one for each row of the grid.
     salient
-        The images (l, C, H, W) that give the salient part, one for each column of the grid.
+        The source images (l, C, H, W) of the salient block, one for each column of the grid.
     grid
-        The recombined images (k, l, C, H, W).
-    parts
-        What the rows and what the columns give, where it is not the common and the salient part.
+        The decoded images (k, l, C, H, W) of all combinations.
+    blocks
+        The names of the blocks that are taken from the row and from the column.
     """
     rows, columns = to_display_range("common", common, axes=4), to_display_range("salient", salient, axes=4)
     cells = to_display_range("grid", grid, axes=5)
     if cells.shape[:2] != (len(rows), len(columns)):
         raise ValueError(
-            f"swap_grid must be a grid of {len(rows)} x {len(columns)} images, one for each pair of "
-            f"sources; got {cells.shape[0]} x {cells.shape[1]}."
+            f"grid must have {len(rows)} x {len(columns)} images, one for each pair of sources; "
+            f"got {cells.shape[0]} x {cells.shape[1]}."
         )
     edge, start = 0.42, 0.42 + 1 + 0.22
     axes, figure = canvas(start + len(columns) * (1 + GAP), start + len(rows) * (1 + GAP))
-    # The words stand in the middle of the grid or, where it is too short for them, of the whole figure.
-    right, down = (start / (1 if many > 1 else 2) + many * (1 + GAP) / 2 for many in (len(columns), len(rows)))
-    given = [f"{plain(part, 12)} part from" for part in parts]
-    axes.text(right, 0.16, given[1], ha="center", va="center", fontsize=12, color=INK)
-    axes.text(0.16, down, given[0], ha="center", va="center", fontsize=12, color=INK, rotation=90)
+    # The labels are centred on the grid or, where it is too small for them, on the whole figure.
+    right, down = (start / (1 if n > 1 else 2) + n * (1 + GAP) / 2 for n in (len(columns), len(rows)))
+    labels = [f"{plain(block, 12)} block from" for block in blocks]
+    axes.text(right, 0.16, labels[1], ha="center", va="center", fontsize=12, color=INK)
+    axes.text(0.16, down, labels[0], ha="center", va="center", fontsize=12, color=INK, rotation=90)
     for j, image in enumerate(columns):
         place(axes, image, start + j * (1 + GAP), edge)
     for i, image in enumerate(rows):
@@ -95,16 +97,16 @@ def strips(
     after: ArrayLike | None = None,
     titles: tuple[str, str, str] = ("from", "", "to"),
 ) -> Figure:
-    """Draw rows of images, each with the one it began with at its left and the one it leads to at its right.
+    """Draw rows of images, each with its first image at the left and its last at the right, set apart by a line.
 
     Parameters
     ----------
     grid
         The images (k, l, C, H, W).
     before, after
-        Images (k, C, H, W) for the left and the right of each row; none where not given.
+        Images (k, C, H, W) at the left and at the right of each row; none where not given.
     titles
-        The words above the images at the left, above the grid and above those at the right.
+        The titles of the left column, of the grid and of the right column.
     """
     sides = [None if side is None else np.asarray(side)[:, None] for side in (before, after)]
     blocks = [
@@ -114,39 +116,39 @@ def strips(
     ]
     if len({len(cells) for _, cells in blocks}) > 1:
         counts = ", ".join(str(len(cells)) for _, cells in blocks)
-        raise ValueError(f"strips must be one image at the side for each row of the grid; got {counts} rows.")
+        raise ValueError(f"before and after must have one image for each row of the grid; got {counts} rows.")
     return panels(blocks)
 
 
 def panels(blocks: Sequence[tuple[str, Array]]) -> Figure:
-    """Draw grids of equally many rows side by side, each below its title, with a line between them."""
-    # A cell is about as wide as nine letters of a title.
-    wide = [max(cells.shape[1] * (1 + GAP) - GAP, len(plain(title, 60)) / 9) for title, cells in blocks]
-    top, apart = 0.4 if any(title for title, _ in blocks) else 0.0, 0.22
-    axes, figure = canvas(sum(wide) + apart * (len(blocks) - 1) + 2 * GAP, top + len(blocks[0][1]) * (1 + GAP))
+    """Draw titled grids with equally many rows side by side, with a line between them."""
+    # A cell is about nine characters of a title wide.
+    widths = [max(cells.shape[1] * (1 + GAP) - GAP, len(plain(title, 60)) / 9) for title, cells in blocks]
+    top, margin = 0.4 if any(title for title, _ in blocks) else 0.0, 0.22
+    axes, figure = canvas(sum(widths) + margin * (len(blocks) - 1) + 2 * GAP, top + len(blocks[0][1]) * (1 + GAP))
     left = GAP
-    for (title, cells), width in zip(blocks, wide, strict=True):
+    for (title, cells), width in zip(blocks, widths, strict=True):
         if left > GAP:
-            axes.plot([left - apart / 2] * 2, [top, top + len(cells) * (1 + GAP) - GAP], color=RULE, linewidth=1.2)
+            axes.plot([left - margin / 2] * 2, [top, top + len(cells) * (1 + GAP) - GAP], color=RULE, linewidth=1.2)
         axes.text(left + width / 2, 0.2, plain(title, 60), ha="center", va="center", fontsize=12, color=INK)
         start = left + (width - cells.shape[1] * (1 + GAP) + GAP) / 2
         for i, j in np.ndindex(cells.shape[:2]):
             place(axes, cells[i, j], start + j * (1 + GAP), top + i * (1 + GAP))
-        left += width + apart
+        left += width + margin
     return figure
 
 
 def interpolation(grid: ArrayLike) -> Figure:
-    """Draw a walk in two directions between four images; their places, the corners, are framed.
+    """Draw a two-dimensional interpolation between four images, which are framed in the corners.
 
     Parameters
     ----------
     grid
-        The images (g, g, C, H, W); the first index goes down, the second to the right.
+        The images (rows, columns, C, H, W).
     """
     cells = to_display_range("grid", grid, axes=5)
     down, right = cells.shape[:2]
-    # The frames of the corners stand a little outside of their images.
+    # The frames are drawn a little outside of their images.
     axes, figure = canvas(right * (1 + GAP) + GAP, down * (1 + GAP) + GAP)
     for i, row in enumerate(cells):
         for j, image in enumerate(row):
@@ -158,20 +160,20 @@ def interpolation(grid: ArrayLike) -> Figure:
 
 
 def to_display_range(name: str, images: ArrayLike, axes: int) -> Array:
-    """Return images with their channels last, as matplotlib shows them: RGB, or grey without a channel axis."""
+    """Return images as matplotlib shows them: channels last for RGB, no channel axis for grey; floats are clipped to [0, 1]."""
     x = np.asarray(images)
-    expected = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
+    layout = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
     if x.ndim != axes or 0 in x.shape:
-        raise ValueError(f"Plots must be images {expected} for {name}; got an array of shape {x.shape}.")
+        raise ValueError(f"{name} must be images {layout}; got shape {x.shape}; check the axes.")
     if x.dtype != np.uint8:
         if x.dtype.kind != "f" or not np.isfinite(x).all():
-            raise ValueError(f"Plots expected uint8 or finite floats for {name}; got {x.dtype} with other values.")
+            raise ValueError(f"{name} must be uint8 or finite floats in [0, 1]; got {x.dtype}, or values that are not finite.")
         x = np.clip(x, 0, 1)
     return np.moveaxis(x[..., :3, :, :], -3, -1) if x.shape[-3] >= 3 else x[..., 0, :, :]
 
 
 def canvas(width: float, height: float) -> tuple[Axes, Figure]:
-    """Make a figure with one bare panel that measures in cells, the origin at the upper left."""
+    """Return axes without spines and their figure, measured in cells with the origin at the upper left."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * CELL, height * CELL))
@@ -188,7 +190,7 @@ def _measure(axes: Axes, width: float, height: float) -> Axes:
 
 
 def place(axes: Axes, image: Array, x: float, y: float) -> None:
-    """Show an image in the cell whose upper left corner is (x, y), in its own proportions."""
+    """Draw an image in the cell with the upper left corner (x, y), keeping its aspect ratio."""
     high, wide = image.shape[0] / max(image.shape[:2]), image.shape[1] / max(image.shape[:2])
     x, y = x + (1 - wide) / 2, y + (1 - high) / 2
     largest = 255 if image.dtype == np.uint8 else 1

@@ -88,7 +88,7 @@ def command(
     names = [f"{block} {i}" for i in result.latents]
 
     def draw() -> Figure:
-        return plots.traversals(result.samples, result.values, names, result.change)
+        return plots.traversal_grid(result.samples, result.values, names, result.change)
 
     inputs = {"x": start, "values": result.values, "latents": result.latents, "change": result.change}
     write_generated(out, inputs, "traversed", result.samples, draw, plain)

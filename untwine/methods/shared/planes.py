@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from untwine._typing import Array
 from untwine.latents import Latents
-from untwine.linear.covariances import RANK, Comparison, compare
+from untwine.linear.covariances import RANK_TOLERANCE, GroupCovariances, group_covariances
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Solved
 from untwine.samples import Samples
@@ -67,7 +67,7 @@ class LinearContrastive(Solved):
     numbers: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def salient_plane(self, both: Comparison) -> Plane:
+    def salient_plane(self, both: GroupCovariances) -> Plane:
         """Find the salient directions, at most as many as the block has, in the coordinates of the comparison."""
 
     @property
@@ -89,7 +89,7 @@ class LinearContrastive(Solved):
 
     def solve(self, samples: Samples) -> None:
         """Find both planes."""
-        both, planes = compare(samples), self._planes()
+        both, planes = group_covariances(samples), self._planes()
         found = self.salient_plane(both)
         common = common_plane(both.B, found.maps, self.n_common)
         sign = signs(both.axes @ found.components)
@@ -97,7 +97,7 @@ class LinearContrastive(Solved):
         planes.keep("origin", both.origin)
         planes.keep("components", (both.axes @ (found.components * sign)).T)
         planes.keep("maps", (both.axes @ maps).T)
-        planes.keep("outward", (both.axes @ np.linalg.pinv(maps, rcond=RANK).T).T)
+        planes.keep("outward", (both.axes @ np.linalg.pinv(maps, rcond=RANK_TOLERANCE).T).T)
         planes.keep("common", (both.axes @ common).T * signs(both.axes @ common)[:, None])
         planes.keep("salient_spread", root(maps.T @ both.A @ maps))
         planes.keep("common_spread", root(common.T @ both.B @ common))
@@ -151,10 +151,10 @@ def leading(S: Array, k: int) -> tuple[Array, Array]:
 def common_plane(B: Array, maps: Array, k: int) -> Array:
     """Return the k leading principal components of the background, or as many as it has, orthogonal to the salient maps."""
     left, sizes, _ = np.linalg.svd(maps, full_matrices=False)
-    q = left[:, sizes > RANK * sizes.max(initial=0.0)]
+    q = left[:, sizes > RANK_TOLERANCE * sizes.max(initial=0.0)]
     rest = np.eye(len(B)) - q @ q.T
     values, vectors = leading(rest @ B @ rest, k)
-    return vectors[:, values > RANK * np.abs(B).max(initial=0.0)]
+    return vectors[:, values > RANK_TOLERANCE * np.abs(B).max(initial=0.0)]
 
 
 def signs(columns: Array) -> Array:

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 
 from untwine._typing import Array
 from untwine.networks.pretrained import weights
-from untwine.networks.pretrained.perceptual import KNOWN, seen
+from untwine.networks.pretrained.images import image_tensor
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, layer_features
 from untwine.samples import Samples
 from untwine.training.threads import one_thread
 
@@ -87,15 +88,14 @@ def style_features(x: ArrayLike, features: str = "vgg16", path: str | Path | Non
     images = np.asarray(x)
     if images.ndim != 4 or images.shape[1] not in (1, 3):
         raise ValueError(f"styles must be images (n, C, H, W), grey or RGB; got the shape {images.shape}.")
-    if features not in (*KNOWN, "pixels"):
-        raise ValueError(f"features must be one of {', '.join(KNOWN)}, pixels; got {features!r}.")
-    network: Any = None if features == "pixels" else weights.perceptual(features, path).float().network
+    if features not in (*FEATURE_NETWORKS, "pixels"):
+        raise ValueError(f"features must be one of {', '.join(FEATURE_NETWORKS)}, pixels; got {features!r}.")
+    network: Any = None if features == "pixels" else weights.load_perceptual_loss(features, path).float().network
     found = []
     with torch.no_grad():
         for start in range(0, len(images), AT_ONCE):
-            rows = torch.as_tensor(np.ascontiguousarray(images[start : start + AT_ONCE]))
-            rows = rows.float() / 255 if rows.dtype == torch.uint8 else rows.float()
-            layer = rows if network is None else next(seen(network, rows, FIRST))
+            rows = image_tensor(images[start : start + AT_ONCE])
+            layer = rows if network is None else next(layer_features(network, rows, FIRST))
             deviation, mean = torch.std_mean(layer, (2, 3), correction=0)
             found.append(torch.cat([mean, deviation], 1).cpu().numpy())
     return np.concatenate(found)

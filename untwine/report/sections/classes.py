@@ -30,7 +30,7 @@ def switches(run: Run) -> Markup:
     if not {"switch_sources", "switch_grid"} <= set(gallery):
         return missing(run, "classes with other contents")
     sources = gallery["switch_sources"]
-    figure = plots.swap_grid(sources, sources, gallery["switch_grid"], parts=("class", "content"))
+    figure = plots.swap_grid(sources, sources, gallery["switch_grid"], blocks=("class", "content"))
     caption = (
         "Each image joins the class of the image at the left of its row with the content of the image at the top of its "
         "column. The same images stand at both edges, so those on the diagonal are reconstructions. Where the parts came "
@@ -51,7 +51,9 @@ def neighbours(run: Run) -> Markup:
         "The nearest first, of all images scored. Where the parts came apart, those near by class show the same class in "
         "other contents, and those near by content show other classes in the same content."
     )
-    return image(plots.neighbours(gallery["near_sources"], near), "Images and those nearest to them.", caption, wide=True)
+    return image(
+        plots.nearest_neighbours(gallery["near_sources"], near), "Images and those nearest to them.", caption, wide=True
+    )
 
 
 def posteriors(run: Run) -> Markup:
@@ -63,7 +65,9 @@ def posteriors(run: Run) -> Markup:
     figures = []
     for part in parts:
         means, deviations = gallery[f"posterior_{part}"]
-        figures.append(image(plots.posterior(means, deviations, part), f"Mean and deviation of each dimension of {part}."))
+        figures.append(
+            image(plots.posterior_statistics(means, deviations, part), f"Mean and deviation of each dimension of {part}.")
+        )
     return join(tag("p", UNSURE, class_="note"), tag("div", *figures, class_="pair"))
 
 

@@ -117,7 +117,7 @@ def _planes(run: Run, prefix: str) -> list[Markup]:
         if block in ("labels", "groups"):
             continue
         title = f"{prefix}{block}" if block == "z" else f"{prefix}{block} part"
-        figure = plots.plane(
+        figure = plots.embedding_scatter(
             gallery[f"plane_{block}"],
             gallery.get("plane_labels"),
             gallery.get("plane_groups"),
@@ -139,7 +139,7 @@ def _are_images(rows: Mapping[str, Array]) -> bool:
 
 
 def _drawn(rows: Mapping[str, Array], alt: str, caption: str = "") -> Markup:
-    draw, most = (plots.image_rows, MOST) if _are_images(rows) else (plots.profiles, VECTORS)
+    draw, most = (plots.image_rows, MOST) if _are_images(rows) else (plots.feature_profiles, VECTORS)
     return image(draw({name: row[:most] for name, row in rows.items()}), alt, caption, wide=True)
 
 

@@ -30,7 +30,7 @@ def walks(run: Run) -> Markup:
     figures = []
     for block in _blocks(run, "walk_"):
         names = [f"{block} {int(i)}" for i in gallery[f"walk_latents_{block}"]]
-        figure = plots.traversals(
+        figure = plots.traversal_grid(
             gallery[f"walk_{block}"], gallery.get(f"walk_values_{block}"), names, gallery.get(f"walk_change_{block}")
         )
         figures.append(image(figure, f"Images that change while single latents of {block} move.", wide=True))
@@ -49,7 +49,7 @@ def _told(run: Run, block: str) -> Iterator[Markup]:
     gallery = run.gallery or {}
     means, deviations = gallery[f"spread_{block}"]
     alt = f"Mean and deviation of the {len(means)} latents of {block}."
-    yield image(plots.latent_spread(means, deviations, title=block), alt)
+    yield image(plots.latent_statistics(means, deviations, title=block), alt)
     matrix: Array | None = gallery.get(f"told_{block}")
     if matrix is not None:
         factors = [str(name) for name in gallery["factor_names"]] if "factor_names" in gallery else None

@@ -48,7 +48,7 @@ def training(run: Run) -> Markup:
         points = zip(epochs, values, strict=True)
         rows = [{"stage": stage, "player": player, "term": term, "epoch": epoch, "value": value} for epoch, value in points]
         alt = f"{player}: {term}, from {shown(float(values[0]))} to {shown(float(values[-1]))} in {len(values)} epochs."
-        stages.setdefault(stage, []).append(image(plots.curves(rows), alt))
+        stages.setdefault(stage, []).append(image(plots.training_curves(rows), alt))
     named = [join(tag("h4", f"Stage {stage}"), tag("div", *drawn, class_="many")) for stage, drawn in stages.items()]
     return join(*named) if len(named) > 1 else tag("div", *next(iter(stages.values())), class_="many")
 

@@ -1,4 +1,4 @@
-"""The colours and the lettering that all figures share."""
+"""Colours, text and axes that all figures share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FAINT = "#5b636b"
 RULE = "#c9ced3"
 GREY = "#a9b1b8"
 
-# Hues that stay apart for people with any common colour deficiency: they differ in lightness as well.
+# Distinguishable with any common colour vision deficiency: the colours differ in lightness as well as in hue.
 CLASSES = (
     "#0072b2",
     "#e69f00",
@@ -29,14 +29,14 @@ BLOCKS = {"common": "#0072b2", "salient": "#d55e00", "class": "#d55e00", "conten
 
 
 def plain(text: object, most: int = 32) -> str:
-    """Return a name as it may be drawn: one line, not too long, and never taken for mathematics."""
+    """Return text that is safe to draw: one line of at most `most` characters, without mathtext."""
     line = "".join(letter if letter.isprintable() else " " for letter in str(text))
     line = line if len(line) <= most else line[: most - 1] + "…"
     return line.replace("$", r"\$")
 
 
 def open_frame(axes: Axes) -> None:
-    """Leave only the left and lower edge of a panel, thin, and letter it in the shared ink."""
+    """Show only the left and bottom spines of the axes, with ticks and labels in the shared colours."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):

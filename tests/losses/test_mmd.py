@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from untwine.losses import moments
+from untwine.losses import mmd
 
 GOLDEN = {
     key: torch.from_numpy(value)
@@ -21,11 +21,11 @@ GAMMAS = tuple(10.0**power for power in range(-6, 7))
 
 
 def kernel(a, b):
-    return moments.kernel(a, b, GAMMAS)
+    return mmd.gaussian_kernel(a, b, GAMMAS)
 
 
 def mmd_squared(a, b, gammas=GAMMAS, **options):
-    return moments.mmd_squared(a, b, gammas, **options)
+    return mmd.mmd_squared(a, b, gammas, **options)
 
 
 def points(n, width=3, seed=0):
@@ -50,7 +50,7 @@ def test_recorded_gradient_of_the_biased_estimate():
     torch.testing.assert_close(grad, GOLDEN["grad_y_of_mmd_first7_gammas"])
 
 
-def test_single_precision_sees_no_distance_of_a_point_to_itself():
+def test_float32_has_no_distance_of_a_point_to_itself():
     x = GOLDEN["x"].float()
     assert torch.equal(kernel(x, x).diagonal(), torch.full((len(x),), float(len(GAMMAS))))
     assert mmd_squared(x, GOLDEN["y"].float(), biased=True).item() == pytest.approx(GOLDEN["mmd_xy"].item(), abs=1e-5)
@@ -80,7 +80,7 @@ def test_without_bias_equal_distributions_have_expectation_zero():
     assert (draws[:, 1] >= 0).all()
 
 
-def test_other_distributions_are_told_apart():
+def test_different_distributions_have_a_positive_value():
     a = points(200, 2)
     near, far, wide = (mmd_squared(a, b) for b in (points(200, 2, 1) + 0.5, points(200, 2, 1) + 2, 3 * points(200, 2, 1)))
     assert 0.02 < near < far
@@ -97,7 +97,7 @@ def test_invariants():
     assert mmd_squared(a, a, biased=True).abs() < 1e-12
 
 
-def test_to_zero_it_vanishes_only_at_zero():
+def test_distance_to_a_point_mass_at_zero_vanishes_only_there():
     zeros = torch.zeros(16, 3)
     assert mmd_squared(zeros, zeros) == 0
     values = [mmd_squared(scale * points(16).float(), zeros).item() for scale in (1e-3, 1e-2, 1e-1, 1.0)]
@@ -115,5 +115,5 @@ def test_gradients_are_right_and_finite_where_points_coincide():
 
 
 def test_one_point_has_no_pairs():
-    with pytest.raises(ValueError, match=r"expected at least 2 points in each set; got 1 and 4; raise batch to at least 2."):
+    with pytest.raises(ValueError, match=r"needs at least 2 points in each set; got 1 and 4; raise batch to at least 2"):
         mmd_squared(points(1), points(4))
