@@ -71,7 +71,7 @@ def test_before_fit_the_width_is_not_known(name):
 @pytest.mark.parametrize("name", CONTRASTIVE)
 @pytest.mark.parametrize("text", ["many", "2", "Auto", ""])
 def test_any_other_text_is_refused(name, text, data):
-    sentence = f"n_salient must be a whole number of at least 1, or 'auto' to let the data decide; got {text!r}."
+    sentence = f"n_salient must be a whole number >= 1 or 'auto'; got {text!r}"
     with pytest.raises(ValueError, match=re.escape(sentence)):
         build(name, n_salient=text).fit(data.train)
 

@@ -367,10 +367,10 @@ def test_images_go_to_the_networks_from_minus_one_to_one_and_come_back():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"posterior": "cauchy"}, "posterior must be one of laplace, gaussian; got 'cauchy'"),
-        ({"loop_d": 0}, "loop_d must be a whole number of at least 1; got 0"),
-        ({"loop_g": -1}, "loop_g must be a whole number of at least 1; got -1"),
-        ({"w_adv": 0.0}, "w_adv must be a number above 0"),
+        ({"posterior": "cauchy"}, "posterior must be 'laplace' or 'gaussian'; got 'cauchy'"),
+        ({"loop_d": 0}, "loop_d must be a whole number >= 1; got 0"),
+        ({"loop_g": -1}, "loop_g must be a whole number >= 1; got -1"),
+        ({"w_adv": 0.0}, "w_adv must be a number > 0; got 0.0"),
         (
             {"w_cr": 1.0, "n_salient": 1, "n_latent": 1},
             "w_cr expected at least 2 codes in (salient|z), .* but got 1; set w_cr=0",
@@ -384,9 +384,9 @@ def test_options_that_mean_nothing_get_their_sentence(name, options, sentence):
 
 def test_unknown_priors_groups_without_weight_and_own_networks_get_their_sentence():
     for group in ("w_target", "w_background"):
-        with pytest.raises(ValueError, match=f"{group} must be a number above 0; got 0.0"):
+        with pytest.raises(ValueError, match=f"{group} must be a number > 0; got 0.0"):
             METHODS["double_infogan"](**{group: 0.0}).fit(vectors())
-    with pytest.raises(ValueError, match="prior_salient must be one of normal, uniform; got 'student'"):
+    with pytest.raises(ValueError, match="prior_salient must be 'normal' or 'uniform'; got 'student'"):
         METHODS["double_infogan"](prior_salient="student").fit(vectors())
     with pytest.raises(ValueError, match="InfoGAN expected no networks of your own; got encoder"):
         METHODS["infogan"]().fit(vectors(), networks={"encoder": nn.Linear(6, 4)})

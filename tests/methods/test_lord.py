@@ -159,9 +159,9 @@ def test_content_moves_between_classes_never_seen():
 
 def test_bad_variants_and_own_networks_get_their_sentence():
     data = bilinear(4, 5)
-    with pytest.raises(ValueError, match="inference must be one of latent, semi, amortised; got 'lazy'"):
+    with pytest.raises(ValueError, match="inference must be 'latent', 'semi' or 'amortised'; got 'lazy'"):
         un.LORD(inference="lazy").fit(data)
-    with pytest.raises(ValueError, match="regularisation must be one of noise, kl, none; got 'dropout'"):
+    with pytest.raises(ValueError, match="regularisation must be 'noise', 'kl' or 'none'; got 'dropout'"):
         un.LORD(regularisation="dropout").fit(data)
     with pytest.raises(ValueError, match="modules named generator or class_encoder or content_encoder; got decoder"):
         un.LORD(**TINY).fit(data, networks={"decoder": torch.nn.Linear(2, 2)})

@@ -178,7 +178,7 @@ def test_at_the_papers_size_the_critic_is_the_papers():
 
 
 def test_a_game_without_classes_and_networks_of_ones_own_are_refused():
-    with pytest.raises(ValueError, match="w_class must be a number above 0"):
+    with pytest.raises(ValueError, match="w_class must be a number > 0; got 0.0"):
         un.StarGAN(w_class=0.0).fit(rows())
     with pytest.raises(ValueError, match="expected no networks of your own; got encoder"):
         un.StarGAN().fit(rows(), networks={"encoder": torch.nn.Linear(5, 2)})

@@ -9,7 +9,7 @@ import untwine as un
 from untwine import manipulate, plots
 from untwine.cli.app import main
 from untwine.evaluation.gallery import save_gallery
-from untwine.methods.shared.styles import cluster_styles, domain_rows, style_features
+from untwine.methods.shared.styles import cluster_styles, domain_mask, style_features
 from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS
 from untwine.runs.files import write_tensors
 from untwine.samples import Samples
@@ -78,7 +78,7 @@ def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"styles must be images \(n, C, H, W\)"):
         style_features(np.zeros((3, 4)))
     with pytest.raises(ValueError, match=r"expected one of the data's \(edges, shoes\); got 'boots'"):
-        domain_rows(data, "boots")
+        domain_mask(data, "boots")
 
 
 def test_a_row_of_the_image_has_the_images_of_one_class():

@@ -77,7 +77,7 @@ def test_an_unknown_variant_is_refused():
 
 @pytest.mark.parametrize("field", ["layers_discriminator", "width_discriminator"])
 def test_a_discriminator_of_nothing_is_refused(field):
-    with pytest.raises(ValueError, match=f"{field} must be a whole number of at least 1; got 0"):
+    with pytest.raises(ValueError, match=f"FactorVAE: {field} must be a whole number >= 1; got 0"):
         small("factor_vae", **{field: 0}).fit(vectors())
 
 
@@ -162,7 +162,7 @@ def test_the_penalties_of_dip_vae_begin_stronger_and_end_as_given(done, factor):
 
 
 def test_the_start_of_dip_vae_is_at_least_one():
-    with pytest.raises(ValueError, match=r"^start must be a number of at least 1 .*; got 0\.5\.$"):
+    with pytest.raises(ValueError, match=r"^DIPVAE: start must be a number >= 1; got 0\.5\.$"):
         un.DIPVAE(start=0.5).fit(skewed())
 
 

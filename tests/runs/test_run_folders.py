@@ -111,7 +111,7 @@ DAMAGE = {
         lambda run: resealed(run, params={"epoch": 3}),
         "knows, but: PrincipledVAE must be one of .*; got 'epoch'",
     ),
-    "bad option": (lambda run: resealed(run, params={"epochs": 0}), "knows, but: epochs must be a whole number of at least 1"),
+    "bad option": (lambda run: resealed(run, params={"epochs": 0}), "knows, but: PrincipledVAE: epochs must be a whole number >= 1; got 0"),
     "no shape": (lambda run: resealed(run, shape=None), "this version knows, but: it does not say its shape"),
     "no params": (lambda run: resealed(run, params=None, data=None), "knows, but: it does not say its data and params"),
     "missing weights": (

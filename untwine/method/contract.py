@@ -8,7 +8,6 @@ A method is a dataclass: its constructor only stores, and its fields are its con
 from __future__ import annotations
 
 import time
-import typing
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.method import fields
 from untwine.method.estimator import Estimator
+from untwine.method.fields import Device, Precision, Seed
 from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
 from untwine.registry.checks import check_int
 from untwine.runs import saving
@@ -57,9 +57,9 @@ class Method(Estimator):
         `float32`, `bfloat16` (the networks run in it, weights stay float32) or `float64`.
     """
 
-    seed: int = 0
-    device: str = "auto"
-    precision: str = "float32"
+    seed: Seed = 0
+    device: Device = "auto"
+    precision: Precision = "float32"
 
     name: ClassVar[str]
     needs: ClassVar[Needs] = "nothing"
@@ -162,8 +162,8 @@ class Method(Estimator):
         """
         if resume and out is None:
             raise ValueError("resume needs the run folder to continue; got no out; pass out=folder.")
-        samples = as_samples(x, y, self.needs)
         self.check()
+        samples = as_samples(x, y, self.needs)
         require(samples, self.needs, type(self).__name__)
         start = time.monotonic()
         own = check_networks(networks)
@@ -310,9 +310,7 @@ class Method(Estimator):
 
     def check(self) -> None:
         """Refuse a configuration that cannot work, in one sentence."""
-        fields.check(self.get_params(), typing.get_type_hints(type(self)))
-        if self.precision not in PRECISIONS:
-            raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}; got {self.precision!r}.")
+        fields.check(type(self), self.get_params())
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
         self.inferred_ = self.infer(samples)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from untwine.method.contract import Checkpointing, Method
+from untwine.method.fields import Count, Networks, NonNegative, Positive
 from untwine.runs import files, saving
 from untwine.runs.history import Row
 from untwine.samples import Samples
@@ -34,12 +35,12 @@ class Trained(Method):
         usual one.
     """
 
-    epochs: int = 50
-    batch: int = 64
-    lr: float = 1e-3
-    clip: float = 0.0
-    networks: str = "auto"
-    width: int | None = None
+    epochs: Count = 50
+    batch: Count = 64
+    lr: Positive = 1e-3
+    clip: NonNegative = 0.0
+    networks: Networks = "auto"
+    width: Count | None = None
 
     @abstractmethod
     def stages(self) -> Iterator[Stage]:

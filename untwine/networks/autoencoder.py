@@ -17,10 +17,21 @@ from untwine.registry.checks import check_choice
 class AutoencoderFields(Protocol):
     """The fields of a method that determine its autoencoder."""
 
-    networks: str
-    width: int | None
-    likelihood: str
-    scale: float
+    @property
+    def networks(self) -> str:
+        """A name from the table of networks."""
+
+    @property
+    def width(self) -> int | None:
+        """The width of the networks; None for the usual one."""
+
+    @property
+    def likelihood(self) -> str:
+        """The name of the likelihood p(x | z)."""
+
+    @property
+    def scale(self) -> float:
+        """The fixed scale of a Gaussian or Laplace likelihood."""
 
     @property
     def blocks(self) -> dict[str, int]:

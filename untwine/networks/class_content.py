@@ -68,10 +68,21 @@ class Generator(nn.Module):
 class ClassContentFields(Protocol):
     """The fields of a method that determine its generator and encoders."""
 
-    networks: str
-    width: int | None
-    n_class: int
-    n_content: int
+    @property
+    def networks(self) -> str:
+        """A name from the table of networks."""
+
+    @property
+    def width(self) -> int | None:
+        """The width of the networks; None for the usual one."""
+
+    @property
+    def n_class(self) -> int:
+        """The width of the class code."""
+
+    @property
+    def n_content(self) -> int:
+        """The width of the content code."""
 
 
 def build_generator(fields: ClassContentFields, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Generator:

@@ -64,7 +64,7 @@ def command(
     import numpy as np
 
     from untwine import manipulate, plots
-    from untwine.methods.shared.styles import domain_rows
+    from untwine.methods.shared.styles import domain_mask
     from untwine.metrics.rows import varied_rows
     from untwine.registry.checks import check_int
 
@@ -77,7 +77,7 @@ def command(
         (x, y), notes = load_inputs((a, style), method.shape_, lambda: test_samples(method, run, data, data_set), samples, seed)
     else:
         test = test_samples(method, run, data, data_set)
-        inside = domain_rows(test, to)
+        inside = domain_mask(test, to)
         order = varied_rows(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
         # Samples to translate come from the other domains, where there are any.
         (x,), notes = load_inputs((a,), method.shape_, lambda: test if inside.all() else test[~inside], samples, seed)
