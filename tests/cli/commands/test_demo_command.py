@@ -7,6 +7,7 @@ from command_line import run
 
 import untwine as un
 from untwine.cli.commands import demo
+from untwine.methods import PrincipledVAE
 
 
 @dataclass
@@ -45,7 +46,7 @@ def test_the_data_of_each_setting_is_in_the_catalogue(setting):
 def test_a_small_demo_writes_run_baseline_and_page(tmp_path, monkeypatch, capsys):
     small = {"n_target": 60, "n_background": 60, "n_test": 100, "size": 8}
     monkeypatch.setitem(demo.DATA, "contrast", ("grassy_digits", small))
-    monkeypatch.setattr("untwine.methods.PrincipledVAE", lambda seed: un.PrincipledVAE(seed=seed, epochs=1, width=8))
+    monkeypatch.setattr("untwine.methods.PrincipledVAE", lambda seed: PrincipledVAE(seed=seed, epochs=1, width=8))
     run("demo", "--out", tmp_path / "demo", "--quiet")
     out = capsys.readouterr().out
     assert "Digits on grass, test split" in out
