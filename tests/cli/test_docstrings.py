@@ -1,5 +1,6 @@
 """What is read from docstrings."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -40,7 +41,7 @@ def test_parts_of_a_docstring():
     assert docstrings.parameters(function) == {"a": both, "b": both, "c": "A choice."}
     assert docstrings.options(function) == [
         {"name": "a", "kind": "whole number", "default": 1, "meaning": both},
-        {"name": "b", "kind": "number or null", "default": None, "meaning": both},
+        {"name": "b", "kind": "number or None", "default": None, "meaning": both},
         {"name": "c", "kind": "'x' or 'y'", "default": "x", "meaning": "A choice."},
         {"name": "d", "kind": "text or path", "default": "z", "meaning": ""},
     ]
@@ -51,4 +52,11 @@ def test_a_function_without_docstring_has_no_words():
 
     assert docstrings.summary(bare) == ""
     assert docstrings.description(bare) == []
-    assert [option["meaning"] for option in docstrings.options(bare)] == [""]
+    assert docstrings.options(bare) == [{"name": "x", "kind": "any value", "default": 3, "meaning": ""}]
+
+
+def test_hints_that_only_a_type_checker_can_resolve_are_left_out():
+    def typed(*, folder: "Unknown" = None): ...  # noqa: F821
+
+    for function in (typed, partial(typed)):
+        assert docstrings.options(function) == [{"name": "folder", "kind": "any value", "default": None, "meaning": ""}]

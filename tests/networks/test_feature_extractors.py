@@ -1,14 +1,9 @@
-"""Feature extractors: their layers, where weights are read from, and scores that are named after them."""
+"""Feature extractors: their layers, where weights are read from, and custom networks."""
 
 import numpy as np
 import pytest
 import torch
-from known_methods import Halves
-from known_methods import images as synthetic_images
-from small import images, small
 
-from untwine.evaluation.scoring import evaluate
-from untwine.metrics import realism_scores
 from untwine.networks.pretrained.feature_extractor import custom_extractor, feature_extractor
 from untwine.networks.pretrained.inception import Inception
 from untwine.networks.pretrained.squeezenet import SqueezeNet
@@ -90,48 +85,6 @@ def test_without_weights_the_network_is_random_and_distinguishes_worse_from_bett
     np.testing.assert_array_equal(features(real), feature_extractor("random", tmp_path).extract(real).features)
     with pytest.raises(ValueError, match=r"x must be images \(n, C, H, W\) with 1 or 3 channels"):
         extractor.extract(np.zeros((3, 4)))
-
-
-def test_scores_are_named_after_the_network_and_the_group(tmp_path, monkeypatch):
-    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
-    data = images()
-    scores = evaluate(small("double_infogan").fit(data), data, metrics=["realism"])
-    assert list(scores) == ["frechet_random.target", "frechet_random.background"]
-    assert scores["frechet_random.target"].direction == "lower"
-    assert (scores["frechet_random.target"].n, scores["frechet_random.background"].n) == (40, 36)
-    one = evaluate(small("vae").fit(data), data, metrics=["realism"])
-    assert [score.n for score in one.values()] == [76]
-    assert list(one) == ["frechet_random.x"]
-    with pytest.raises(ValueError, match="needs a method that can sample from its prior; got one without a prior"):
-        evaluate(Halves(), synthetic_images(), metrics=["realism"])
-
-
-def test_a_custom_network_scores_under_its_own_name(tmp_path, monkeypatch):
-    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
-    data, sides = images(), []
-    method = small("double_infogan").fit(data)
-
-    def brightness(x):
-        sides.append(tuple(x.shape[1:]))
-        features = x.mean((2, 3))
-        return features, torch.softmax(features, 1)
-
-    scores = realism_scores(method, data, custom_extractor("brightness", brightness, 12))
-    kinds = ("frechet_brightness", "class_score_brightness", "class_score_brightness_real")
-    assert list(scores) == [f"{kind}.{side}" for side in ("target", "background") for kind in kinds]
-    assert set(sides) == {(3, 12, 12)}
-    from untwine.metrics import frechet
-    from untwine.metrics.encoded import Encoded
-    from untwine.metrics.realism import generated_images
-
-    (_, real, generated), _ = generated_images(Encoded(method, data, method.encode(data.x), 5))
-    extractor = custom_extractor("again", lambda x: x.mean((2, 3)), 12)
-    real, generated = (extractor.extract(x).features for x in (real, generated))
-    assert scores["frechet_brightness.target"].value == pytest.approx(frechet(real, generated))
-    standard = realism_scores(method, data)
-    assert [(name, one.value) for name, one in standard.items()] == [
-        (name, one.value) for name, one in evaluate(method, data, metrics=["realism"]).items()
-    ]
 
 
 def test_a_custom_network_is_in_evaluation_mode_and_must_have_a_name_and_return_features():

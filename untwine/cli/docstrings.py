@@ -17,7 +17,8 @@ KINDS = {
     "str": "text",
     "bool": "true or false",
     "Path": "path",
-    "NoneType": "null",
+    "NoneType": "None",
+    "Any": "any value",
 }
 
 
@@ -53,12 +54,16 @@ def parameters(thing: object) -> dict[str, str]:
 
 def options(function: Callable[..., Any]) -> list[dict[str, Any]]:
     """Return the keyword options of a function: name, kind, default and meaning of each."""
-    meanings, hints = parameters(function), typing.get_type_hints(function)
+    meanings = parameters(function)
+    try:
+        hints = typing.get_type_hints(function)
+    except (NameError, TypeError):  # of a plug-in: names that only a type checker imports, or no plain function
+        hints = {}
     return [
         {
             "name": name,
             "kind": _kind(hints.get(name, Any)),
-            "default": parameter.default,
+            "default": None if parameter.default is parameter.empty else parameter.default,
             "meaning": meanings.get(name, ""),
         }
         for name, parameter in inspect.signature(function).parameters.items()
@@ -66,7 +71,7 @@ def options(function: Callable[..., Any]) -> list[dict[str, Any]]:
 
 
 def _kind(hint: Any) -> str:
-    """Return a type in words, such as "whole number or null"."""
+    """Return a type in words, such as "whole number or None"."""
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(map(_kind, typing.get_args(hint))))

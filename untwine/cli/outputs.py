@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -88,8 +89,8 @@ def print_written(
 
 
 def print_json(content: Any) -> None:
-    """Print standard JSON."""
-    print(json.dumps(content, indent=2, allow_nan=False))
+    """Print standard JSON; a path becomes text."""
+    print(json.dumps(content, indent=2, allow_nan=False, default=os.fspath))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:

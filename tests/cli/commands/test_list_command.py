@@ -70,6 +70,8 @@ def test_a_metric_in_detail_says_version_and_whether_it_is_on_request(capsys):
         out = capsys.readouterr().out
         assert out.startswith(f"{name}: ")
         assert f"evaluated: {words}" in out
+        run("list", "metrics")
+        assert re.search(rf"^{name} +{words} ", capsys.readouterr().out, re.MULTILINE)
         run("list", "metrics", name, "--json")
         (metric,) = json.loads(capsys.readouterr().out)
         assert (metric["name"], metric["on_request"]) == (name, words == "on request")

@@ -98,8 +98,8 @@ def _print_classes(scores: Mapping[str, Score]) -> None:
     """Print how well each block predicts class and content, beside the chance level."""
     rows = []
     for name, what in {"which digit it is (class)": "class", "its pose (content)": "content"}.items():
-        found = (scores[f"{what}_read.class"], scores[f"{what}_read.content"], scores[f"{what}_chance.x"])
-        rows.append((f"{name}, accuracy", *(f"{score.value:.2f}" for score in found)))
+        values = (scores[f"{what}_read.class"], scores[f"{what}_read.content"], scores[f"{what}_chance.x"])
+        rows.append((f"{name}, accuracy", *(f"{score.value:.2f}" for score in values)))
     header = ("predicted from", "class block", "content block", "chance level")
     print_table(header, rows, title="Images of unseen digits")
     print("Each block should predict its own, and the other no better than chance.")

@@ -14,6 +14,7 @@ from untwine.cli.outputs import next_command, print_json, print_table
 ORDER = 10
 WIDTH = 80  # of text in paragraphs
 OPTION = ("name", "kind", "default", "meaning")
+EVALUATED = {False: "by default", True: "on request"}
 SUPERVISION = {
     "nothing": "none",
     "groups": "groups: target and background samples",
@@ -101,8 +102,9 @@ def _chosen(known: Mapping[str, Any], name: str | None, kind: str) -> Mapping[st
 
 
 def _print_list(what: str, entries: list[dict[str, Any]]) -> None:
-    columns = [key for key in ("name", "needs", "summary") if key in entries[0]]
-    print_table(columns, [[entry[key] for key in columns] for entry in entries])
+    columns = [key for key in ("name", "needs", "on_request", "summary") if key in entries[0]]
+    rows = [[entry[key] if key != "on_request" else EVALUATED[entry[key]] for key in columns] for entry in entries]
+    print_table([key.replace("on_request", "evaluated") for key in columns], rows)
     if sys.stdout.isatty():
         print(f"\n{next_command('list', what, entries[0]['name'])}")
 
@@ -118,7 +120,7 @@ def _print_detail(entry: Mapping[str, Any]) -> None:
         "supervision": entry.get("supervision"),
         "citation": entry.get("citation"),
         "paper's data sets (--preset paper)": ", ".join(entry.get("presets", ())),
-        "evaluated": "on_request" in entry and ("on request (--metrics)" if entry["on_request"] else "by default"),
+        "evaluated": "on_request" in entry and EVALUATED[entry["on_request"]],
         "version": entry.get("version"),
     }
     shown = [f"{name}: {value}" for name, value in facts.items() if value]
