@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from fitted_made import Halves
-from fitted_made import images as synthetic_images
+from known_methods import Halves
+from known_methods import images as synthetic_images
 from small import images, small
 
 from untwine.evaluation.scoring import evaluate

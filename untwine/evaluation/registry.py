@@ -1,5 +1,6 @@
 """Every metric by its name: ours, those that a script registers, and those of installed packages."""
 
+# ruff: noqa: F401 (the line that imports a metric is the line that adds it)
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -10,70 +11,39 @@ from untwine.registry import Catalogue
 
 def _built_in() -> Mapping[str, Metric]:
     """Return our metrics in the order of their scores: those that `evaluate` scores by default, then those on request."""
-    from untwine.metrics import (
-        agreement,
-        attributes,
-        clustering,
-        dci,
-        explicitness,
-        factor_vae,
-        factors,
-        groups,
-        landmarks,
-        leakage,
-        mig,
-        modularity,
-        per_attribute,
-        per_class,
-        per_factor,
-        probe,
-        probe_factors,
-        reading,
-        realism,
-        reconstruction,
-        regression,
-        sap,
-        swap,
-        transfer,
-        transfer_lpips,
-        translation,
-        unsupervised,
-        w2,
-        z_diff,
-    )
+    # isort: off
+    from untwine.metrics import probe
+    from untwine.metrics import clustering
+    from untwine.metrics import agreement
+    from untwine.metrics import factors
+    from untwine.metrics import leakage
+    from untwine.metrics import groups
+    from untwine.metrics import w2
+    from untwine.metrics import reading
+    from untwine.metrics import transfer
+    from untwine.metrics import reconstruction
+    from untwine.metrics import regression
+    from untwine.metrics import per_class
+    from untwine.metrics import per_factor
+    from untwine.metrics import swap
+    from untwine.metrics import translation
+    from untwine.metrics import transfer_lpips
+    from untwine.metrics import landmarks
+    from untwine.metrics import sap
+    from untwine.metrics import mig
+    from untwine.metrics import dci
+    from untwine.metrics import modularity
+    from untwine.metrics import explicitness
+    from untwine.metrics import z_diff
+    from untwine.metrics import factor_vae
+    from untwine.metrics import attributes
+    from untwine.metrics import per_attribute
+    from untwine.metrics import unsupervised
+    from untwine.metrics import probe_factors
+    from untwine.metrics import realism
 
-    metrics = (
-        probe.METRIC,
-        clustering.METRIC,
-        agreement.METRIC,
-        factors.METRIC,
-        leakage.METRIC,
-        groups.METRIC,
-        w2.METRIC,
-        reading.METRIC,
-        transfer.METRIC,
-        reconstruction.METRIC,
-        regression.METRIC,
-        per_class.METRIC,
-        per_factor.METRIC,
-        swap.METRIC,
-        translation.METRIC,
-        transfer_lpips.METRIC,
-        landmarks.METRIC,
-        sap.METRIC,
-        mig.METRIC,
-        dci.METRIC,
-        modularity.METRIC,
-        explicitness.METRIC,
-        z_diff.METRIC,
-        factor_vae.METRIC,
-        attributes.METRIC,
-        per_attribute.METRIC,
-        unsupervised.METRIC,
-        probe_factors.METRIC,
-        realism.METRIC,
-    )
-    return {metric.name: metric for metric in metrics}
+    # isort: on
+    return {module.METRIC.name: module.METRIC for module in locals().values()}
 
 
 def _check(name: str, thing: object) -> None:

@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 import torch
 from torch import Tensor, nn
-from untwine.metrics.directions import INFO
-from untwine.metrics.metric import Measurement, Metric, ScoreInfo
 
 import untwine as un
 from untwine.data import Splits
 from untwine.method.kinds import Solved
+from untwine.metrics.directions import INFO
 from untwine.metrics.encoded import Encoded
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo
 
 
 @dataclass(eq=False, kw_only=True)
