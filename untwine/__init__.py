@@ -92,8 +92,8 @@ def register(thing: Thing) -> Thing:
         DATA_SETS.register(thing.__name__, thing)
     else:
         raise TypeError(
-            f"register needs a Method subclass, a Metric or a function that returns Splits; got {thing!r}; annotate the function "
-            "of a data set as -> Splits."
+            f"register needs a Method subclass, a Metric or a function that returns Splits; got {thing!r}; annotate the "
+            "function of a data set as -> Splits."
         )
     return thing
 

@@ -124,7 +124,7 @@ def test_both_updates_of_codes_take_the_same_steps_where_a_batch_is_every_sample
     assert codes.dense(plain, 3) > 0
     torch.testing.assert_close(table.weight.detach(), plain.detach(), rtol=1e-5, atol=1e-7)
     assert (plain.detach() - before).abs().min() > 0
-    assert not table.taken
+    assert not table.lookups
 
 
 def test_steps_are_timed_from_one_to_the_next_and_no_further(monkeypatch):

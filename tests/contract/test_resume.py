@@ -26,7 +26,7 @@ def run(name, out):
 def start():
     """Start a fit in a process of its own, from a server that has done all imports but no work."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["untwine", "small", "sklearn.decomposition", "scipy.optimize"])
+    context.set_forkserver_preload(["untwine.study", "untwine.plots", "small", "sklearn.decomposition", "scipy.optimize"])
 
     def go(name, out):
         process = context.Process(target=run, args=(name, out))

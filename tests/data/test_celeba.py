@@ -1,14 +1,8 @@
 import numpy as np
 import pytest
-from celeba_files import NAMES, attributes, make_folder, make_packed
+from celeba_files import NAMES, attributes, indices_of, make_folder, make_packed
 
 from untwine.data import load
-
-
-def indices_of(x):
-    """Return the index that each face encodes in its cheeks."""
-    side = x.shape[-1]
-    return np.round(np.median(x[:, 0, side * 5 // 8 : side * 6 // 8, side // 4 : side * 3 // 4], axis=(1, 2)) / 2).astype(int)
 
 
 @pytest.mark.parametrize("form", ["folder", "npz"])

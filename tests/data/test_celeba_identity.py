@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from celeba_files import make_folder, make_packed
-from test_celeba import indices_of
+from celeba_files import indices_of, make_folder, make_packed
 
 from untwine.data import load
 from untwine.evaluation.scoring import evaluate

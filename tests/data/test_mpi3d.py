@@ -54,7 +54,7 @@ def test_the_numbers_of_images_are_those_of_the_papers():
 
 
 def test_missing_or_damaged_files_are_refused(tmp_path, images):
-    with pytest.raises(ValueError, match="kind must be 'toy' or 'realistic' or 'real' or 'real_complex'; got 'fake'"):
+    with pytest.raises(ValueError, match="kind must be 'toy', 'realistic', 'real' or 'real_complex'; got 'fake'"):
         load("mpi3d", folder=tmp_path, kind="fake")
     with pytest.raises(ValueError, match=r"MPI3D must be in .* as mpi3d/mpi3d_toy.npy or mpi3d/mpi3d_toy.npz; not found"):
         load("mpi3d", folder=tmp_path)

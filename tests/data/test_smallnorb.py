@@ -125,5 +125,5 @@ def test_a_class_is_a_combination_of_the_factors_that_are_not_content(folder, co
     assert len(pairs) == classes  # classes and combinations are one to one
     assert bool(set(splits.train.labels) & set(splits.test.labels)) == (held_out == "images")
     assert splits.train.label_names[0].startswith("category 0, instance 0, ")
-    with pytest.raises(ValueError, match="content must be '' or 'azimuth' or 'pose'; got 'light'"):
+    with pytest.raises(ValueError, match="content must be '', 'azimuth' or 'pose'; got 'light'"):
         load("smallnorb", folder=folder, content="light")

@@ -240,9 +240,12 @@ CALLS = {
     "a bad option of data": (lambda: un.load("toy_contrast", noise=-1), r"noise must be a number of at least 0; got -1"),
     "no run folder": (
         lambda: un.load_method("no such folder"),
-        r"expected a run folder of untwine, but there is no such folder",
+        r"must be a run folder of untwine; there is no such folder",
     ),
-    "no folder to report on": (lambda: un.report("nothing here", "x"), r"expected a folder of runs, but 'nothing here' is not"),
+    "no folder to report on": (
+        lambda: un.report("nothing here", "x"),
+        r"runs must be a folder of runs; 'nothing here' is not a folder",
+    ),
 }
 
 
@@ -281,7 +284,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_training(tmp_path, monke
     (tmp_path / "file").write_text("")
     method = small("vae")
     monkeypatch.setattr(method, "step", lambda batch, t: pytest.fail("training began"))
-    with pytest.raises(ValueError, match=r"file/run expected to be a folder that can be written in, but it cannot \(not a dir"):
+    with pytest.raises(ValueError, match=r"file/run must be a folder that can be written; it cannot \(not a dir"):
         method.fit(X, out=tmp_path / "file" / "run")
 
 

@@ -6,7 +6,7 @@ import torch
 from small import small, vectors
 
 import untwine as un
-from untwine.evaluation.diagnostics import code_record
+from untwine.evaluation.diagnostics import code_statistics
 from untwine.training.batches import TrainingData
 
 STEPS, BATCH = 1000, 64
@@ -64,13 +64,13 @@ def fate(data, seed, batch=BATCH, steps=STEPS, least=0.05):
     if sum(last) >= sum(first):
         return "diverged"
     # The prior has variance 1 in each used dimension: 0.05 in all of them together is nothing, unless much is decoded from it.
-    # The report says "collapsed" or "silent" where no dimension has more than 0.05 and the effect is at most 0.002.
-    result = code_record(method, data)
+    # The report says "collapsed" where no dimension has more than 0.05 and the effect is at most 0.002.
+    result = code_statistics(method, data)
     for block, group in (("salient", "target"), ("common", "target"), ("common", "background")):
-        part = result[block][group]
-        variance = sum(part["variance"])
-        if variance < least or (variance < 0.1 and part["effect"] < 0.01):
-            return f"collapsed: {block} of the {group}, {part}"
+        numbers = result[block][group]
+        variance = sum(numbers["variance"])
+        if variance < least or (variance < 0.1 and numbers["effect"] < 0.01):
+            return f"collapsed: {block} of the {group}, {numbers}"
     return "trained"
 
 

@@ -75,7 +75,7 @@ def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
         cluster_styles(data, 2, features="pixels")
     with pytest.raises(ValueError, match="the weights of vgg16 must be in a file"):
         cluster_styles(data, 1)
-    with pytest.raises(ValueError, match="features must be 'vgg16' or 'squeezenet' or 'pixels'; got 'colour'"):
+    with pytest.raises(ValueError, match="features must be 'vgg16', 'squeezenet' or 'pixels'; got 'colour'"):
         cluster_styles(data, 1, features="colour")
     with pytest.raises(ValueError, match=r"x must be images \(n, C, H, W\), grey or RGB; got shape"):
         style_features(np.zeros((3, 4)))

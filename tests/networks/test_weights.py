@@ -83,7 +83,7 @@ def test_every_method_of_class_and_content_takes_the_loss(name):
     assert np.isfinite(method.transform(data.x)).all()
     assert first > other  # the L1 of pixels is a term of it
     assert not [key for key in method.nets_.state_dict() if "network" in key]  # the frozen network is not saved with the method
-    with pytest.raises(ValueError, match="loss must be 'l1' or 'l2' or 'vgg16' or 'squeezenet'; got 'l3'"):
+    with pytest.raises(ValueError, match="loss must be 'l1', 'l2', 'vgg16' or 'squeezenet'; got 'l3'"):
         getattr(un, name)(**TINY, loss="l3").fit(data)
     with pytest.raises(ValueError, match=r"loss='vgg16' needs images .* with 1 or 3 channels"):
         getattr(un, name)(**TINY, loss="vgg16").fit(Samples(data.x[:, :, 0, 0] / 1.0, labels=data.labels))

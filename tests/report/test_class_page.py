@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from report_page import read
 from run_folders import CARD, score, stored_gallery
-from test_page import read
 
 CLASSES = {**CARD, "method": "lord", "params": {"n_class": 4, "n_content": 2}, "blocks": {"class": 4, "content": 2}}
 SCORES = {

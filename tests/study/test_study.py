@@ -250,7 +250,8 @@ def started(study, out, number):
         # A shell that runs the tests in the background has its children ignore Ctrl-C.
         code = (
             "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-            f"from untwine.cli.study import study; study(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
+            "from untwine.cli.commands.study import command; "
+            f"command(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
         )
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
 

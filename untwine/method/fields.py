@@ -20,6 +20,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
+from untwine.registry.checks import join_choices
+
 
 class Pattern(NamedTuple):
     """A bound on strings: the regular expression that the whole string matches, and how to say it."""
@@ -173,7 +175,7 @@ def _holds(value: Any, bound: Any) -> bool:
 
 
 def _text(hint: Any, article: str = "") -> str:
-    return _listed([text for one in _alternatives(hint) for text in _texts(one, article)])
+    return join_choices([text for one in _alternatives(hint) for text in _texts(one, article)])
 
 
 def _texts(hint: Any, article: str) -> list[str]:
@@ -196,10 +198,6 @@ def _number(bound: Any) -> str:
     limit = next(value for value in dataclasses.astuple(bound))
     exponent = int(limit).bit_length() - 1
     return f"2^{exponent}" if limit >= 2**31 and limit == 2**exponent else f"{limit:g}"
-
-
-def _listed(texts: list[str]) -> str:
-    return " or ".join(part for part in (", ".join(texts[:-1]), texts[-1]) if part)
 
 
 def _nearest(value: Any, alternatives: tuple[Any, ...]) -> str:

@@ -36,7 +36,13 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
         return value
     near = get_close_matches(str(value), choices, 1)
     hint = f"; did you mean {near[0]!r}?" if near else "."
-    raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}; got {value!r}{hint}")
+    raise ValueError(f"{name} must be {join_choices(map(repr, choices))}; got {value!r}{hint}")
+
+
+def join_choices(choices: Iterable[str]) -> str:
+    """Return choices as a sentence lists them: "a", "a or b", "a, b or c"."""
+    *first, last = choices
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:
