@@ -65,7 +65,7 @@ def survive(start, name, folder, kills):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_killed_and_resumed_run_has_the_same_bits(start, name, tmp_path):
+def test_resuming_a_killed_run_is_bit_exact(start, name, tmp_path):
     assert survive(start, name, tmp_path, kills=2) == 2
 
 

@@ -100,7 +100,7 @@ def tied():
 
 
 def telling():
-    """A content encoder that tells the class plainly."""
+    """A content encoder that encodes the class plainly."""
     encoder = nn.Linear(6, 3)
     with torch.no_grad():
         encoder.weight.copy_(2 * torch.eye(6)[[0, 1, 2]])

@@ -174,6 +174,6 @@ def test_all_have_the_setting_of_the_paper_that_compares_them(name):
 
 
 @pytest.mark.parametrize("name", VAES)
-def test_divergences_without_weight_are_left_out(name):
+def test_kl_terms_without_weight_are_left_out(name):
     terms = Begun(name, beta_common=0.0, beta_salient=0.0).moves["vae"]
     assert not {"kl_common", "kl_salient"} & set(terms)

@@ -139,7 +139,7 @@ def test_the_regulariser_sees_two_targets_that_agree_in_one_dimension():
     method.nets_["generator"].said["out"] = random(3 * ROWS, 6, seed=4)
     fakes = method._fakes(batch())
     ((z, s),) = method.nets_["generator"].asked
-    assert torch.equal(z[:ROWS], z[2 * ROWS :])  # the same common part
+    assert torch.equal(z[:ROWS], z[2 * ROWS :])  # the same common codes
     equal = s[:ROWS] == s[2 * ROWS :]
     assert equal.sum(1).tolist() == [1] * ROWS
     assert torch.equal(equal.int().argmax(1), fakes.k)

@@ -59,8 +59,8 @@ def test_the_demo_takes_digits_off_grass(tmp_path):
     assert scores["factors.common"]["value"] >= 0.7
     assert scores["factors.salient"]["value"] <= 0.2
     assert json.loads((tmp_path / "demo" / "method.json").read_text())["seconds"]["fit"] <= 120
-    # A PCA of the same width has both in one block: it tells less of the digit than the salient part, and more than the
-    # common part may; its grass does not stay out of it either.
+    # A PCA of the same width has both in one block: its probe accuracy of the digit is below the salient block's, and above
+    # what the common block may have; it encodes the grass too.
     assert plain["probe.z"]["value"] < scores["probe.salient"]["value"]
     assert plain["clustering.z"]["value"] < scores["clustering.salient"]["value"]
     assert plain["factors.z"]["value"] > 0.5

@@ -70,7 +70,7 @@ def test_the_codes_stay_as_they_are_in_stage_two():
 
 
 @pytest.mark.parametrize("stop", [1, 3, 4, 5, 7])  # in stage one, before its end, right after it, and twice in stage two
-def test_a_fit_that_is_stopped_in_either_stage_or_between_them_goes_on_with_the_same_bits(stop, tmp_path):
+def test_resuming_in_either_stage_or_between_them_is_bit_exact(stop, tmp_path):
     data, count = bilinear(4, 8), iter(range(100))  # two steps an epoch, two epochs a stage
     whole = un.LORD(**TINY).fit(data, out=tmp_path / "whole")
     method = un.LORD(**TINY)

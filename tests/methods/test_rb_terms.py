@@ -37,8 +37,8 @@ def groups(rows):
 def posterior(method, x):
     """q(z|x) and q(e|x) of samples."""
     mu, logvar = method.nets_["vae"].encoder(x).chunk(2, 1)
-    deviation = torch.exp(0.5 * 10 * torch.tanh(logvar / 10))
-    return Normal(mu[:, :4], deviation[:, :4]), Normal(mu[:, 4:], deviation[:, 4:])
+    std = torch.exp(0.5 * 10 * torch.tanh(logvar / 10))
+    return Normal(mu[:, :4], std[:, :4]), Normal(mu[:, 4:], std[:, 4:])
 
 
 def outputs(method, z, e):
@@ -133,7 +133,7 @@ def symmetric_terms(method, rng):
     }
 
 
-def test_the_paper_has_no_kl_of_the_common_part():
+def test_the_paper_has_no_kl_of_the_common_block():
     _, step, batch = started("symmetric_rb_vae", "vectors", beta_common=0.0)
     ((_, terms), *_), *_ = step(batch(), 0)
     assert "kl_common" not in terms
@@ -157,7 +157,7 @@ def test_a_dropped_input_says_nothing_and_the_others_do(missing, monkeypatch):
     for changed in range(3):
         other = [rows + (number == changed) for number, rows in enumerate(inputs)]
         same = ratios(other) == before
-        # d_r does not see the salient part at all.
+        # d_r does not get the salient codes at all.
         assert same[0].all() if changed == missing else not same[0].any()
         assert same[1].all() if changed in (missing, 2) else not same[1].any()
     assert set(asked) == {((2 * N, 3), 0.25)}

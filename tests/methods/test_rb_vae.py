@@ -35,7 +35,7 @@ def test_the_reference_vector_is_learnt_and_is_what_remove_sets(name):
     np.testing.assert_array_equal(z.remove("salient").salient, np.tile(reference, (5, 1)))
 
 
-def test_the_divergences_of_rb_vae_are_those_of_eq_3():
+def test_the_kl_terms_of_rb_vae_are_those_of_eq_3():
     method, stage, batch = started("rb_vae", beta_common=3.0, beta_salient=0.5)
     ((player, terms),) = stage.step(batch(0), 0)
     assert player == "vae"

@@ -1,4 +1,4 @@
-"""SepVAE by hand: the fixed variance of the background's salient part, its KL, and the pairs over both groups."""
+"""SepVAE by hand: the fixed variance of the background's salient codes, its KL, and the pairs over both groups."""
 
 import math
 
@@ -34,8 +34,8 @@ def test_the_salient_penalty_is_the_kl_from_the_narrow_prior():
     method, stage, batch = started(variance=0.04, beta_salient=0.7)
     (_, terms), *_ = stage.step(batch, 0)
     mu = method.nets_["vae"].encode(batch.x)["salient"].mu[64:]
-    deviation = torch.tensor(0.2, dtype=torch.float64)
-    kl = kl_divergence(Normal(mu, deviation), Normal(torch.zeros_like(mu), deviation)).sum(1).mean()
+    std = torch.tensor(0.2, dtype=torch.float64)
+    kl = kl_divergence(Normal(mu, std), Normal(torch.zeros_like(mu), std)).sum(1).mean()
     torch.testing.assert_close(terms["salient_penalty"], 0.7 * kl)
 
 

@@ -65,8 +65,8 @@ def test_the_terms_of_both_players_by_hand():
     noise = Batch(one.x, one.index, 1, (0, 0, 0))
     c = (3 * torch.special.ndtr(noise.noise())).long()
     share = torch.special.ndtr(noise.noise())
-    eye, G, D = torch.eye(3, dtype=torch.float64), method.nets_["generator"], method.nets_["discriminator"]
-    generated = G(one.x, eye[c])
+    identity, G, D = torch.eye(3, dtype=torch.float64), method.nets_["generator"], method.nets_["discriminator"]
+    generated = G(one.x, identity[c])
     (real, says), (fake, of_made) = D(one.x), D(generated)
     right = lambda logits, which: -logits.log_softmax(1)[torch.arange(12), which].mean()  # noqa: E731
     torch.testing.assert_close(d_terms["real"], -real.mean())
@@ -77,7 +77,7 @@ def test_the_terms_of_both_players_by_hand():
     torch.testing.assert_close(d_terms["penalty"], 5 * ((slope.norm(dim=1) - 1) ** 2).mean())
     torch.testing.assert_close(g_terms["adversarial"], -fake.mean())
     torch.testing.assert_close(g_terms["class"], 2 * right(of_made, c))
-    torch.testing.assert_close(g_terms["reconstruction"], 3 * (G(generated, eye[one.labels]) - one.x).abs().mean())
+    torch.testing.assert_close(g_terms["reconstruction"], 3 * (G(generated, identity[one.labels]) - one.x).abs().mean())
 
 
 def test_the_translator_moves_in_one_of_five_steps():

@@ -43,7 +43,7 @@ def test_styles_are_found_inside_each_domain():
     np.testing.assert_array_equal(again.labels, result.labels)
 
 
-def test_features_are_the_mean_and_deviation_of_each_channel():
+def test_features_are_the_mean_and_std_of_each_channel():
     x = np.random.default_rng(0).random((3, 3, 9, 8)).astype(np.float32)
     np.testing.assert_allclose(style_features(x, "pixels"), np.c_[x.mean((2, 3)), x.std((2, 3))], atol=1e-6)
     moved = np.roll(x, 3, axis=3)  # what is where does not matter

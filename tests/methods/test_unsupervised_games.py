@@ -28,7 +28,7 @@ def batch(stage, rows, number=0):
     return rows.batch(rows.order(stage, 0, number)[0], (0, 0, number), stage.batches)
 
 
-def moved(name, *players, **options):
+def train_players(name, *players, **options):
     """Networks after one epoch in which only some players move."""
     method, stage, rows = begun(name, **options)
 
@@ -76,11 +76,11 @@ GAMES = (("factor_vae", {}), ("factor_vae", {"second_batch": True}), ("symmetric
 @pytest.mark.parametrize(("name", "options"), GAMES)
 def test_the_discriminators_moves_leave_the_autoencoder_where_it_was(name, options):
     start = dict(begun(name, **options)[0].nets_.named_parameters())
-    alone = moved(name, "discriminator", **options)
+    alone = train_players(name, "discriminator", **options)
     for key, value in start.items():
         assert torch.equal(alone[key], value) == key.startswith("vae."), key
     # And the other way round: the autoencoder's moves alone leave the discriminator where it was.
-    alone = moved(name, "vae", **options)
+    alone = train_players(name, "vae", **options)
     for key, value in start.items():
         assert torch.equal(alone[key], value) == key.startswith("discriminator."), key
 
@@ -88,7 +88,7 @@ def test_the_discriminators_moves_leave_the_autoencoder_where_it_was(name, optio
 @pytest.mark.parametrize(("name", "options"), GAMES)
 def test_the_first_step_of_the_autoencoder_does_not_know_of_the_discriminators_loss(name, options):
     options = {**options, "batch": 400}  # one step in an epoch
-    both, alone = moved(name, "vae", "discriminator", **options), moved(name, "vae", **options)
+    both, alone = train_players(name, "vae", "discriminator", **options), train_players(name, "vae", **options)
     for key in both:
         if key.startswith("vae."):
             assert torch.equal(both[key], alone[key]), key
@@ -113,17 +113,17 @@ def learn(stage, rows, player, names, steps, lr):
 def test_symmetric_vae_is_played_by_both_sides():
     _, stage, rows = begun("symmetric_vae", width=32, dropped=0.0)
 
-    def told():
+    def discriminator_loss():
         with torch.no_grad():
             return terms(stage, rows, "discriminator", 1000)["discrimination"].item()
 
-    before = told()
+    before = discriminator_loss()
     learn(stage, rows, "discriminator", ["discrimination"], steps=60, lr=3e-3)
-    learnt = told()
+    learnt = discriminator_loss()
     assert learnt < before - 0.2
     # Where the autoencoder follows the log ratio, encoded and generated pairs come nearer to each other.
     learn(stage, rows, "vae", ["encoded", "generated"], steps=40, lr=3e-3)
-    assert told() > learnt + 0.2
+    assert discriminator_loss() > learnt + 0.2
 
 
 def test_symmetric_vae_gradients_reach_who_they_should():

@@ -117,7 +117,7 @@ def test_own_modules_replace_the_networks():
 
 
 def test_an_unknown_or_unsuitable_likelihood_is_refused():
-    with pytest.raises(ValueError, match=r"likelihood must be 'auto' or 'gaussian_learned' .*; got 'poisson'"):
+    with pytest.raises(ValueError, match=r"likelihood must be 'auto', 'gaussian_learned', .*; got 'poisson'"):
         build(likelihood="poisson")
     with pytest.raises(ValueError, match=r"likelihood='bernoulli' needs images in .*; got vectors"):
         build(likelihood="bernoulli")

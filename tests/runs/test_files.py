@@ -87,7 +87,7 @@ def test_a_file_that_is_not_json_is_refused_in_one_sentence(tmp_path, content):
         files.read_json(tmp_path / "file")
 
 
-def test_tensors_and_notes_come_back_with_the_same_bits(tmp_path):
+def test_tensors_and_notes_come_back_bit_for_bit(tmp_path):
     tensors = {
         "double": torch.randn(3, 2, dtype=torch.float64),
         "bytes": torch.arange(5, dtype=torch.uint8),
