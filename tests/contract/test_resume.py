@@ -1,6 +1,5 @@
 """Killed at any moment and resumed, a run ends with the bits of one that was not."""
 
-import multiprocessing
 import os
 import random
 import shutil
@@ -8,6 +7,7 @@ import signal
 import time
 
 import pytest
+from fits import start
 from small import NAMES, images, small, vectors
 
 import untwine as un
@@ -15,29 +15,13 @@ import untwine as un
 FILES = ("weights.safetensors", "history.csv")
 
 
-def run(name, out):
-    import torch
-
-    torch.set_num_threads(1)
-    small(name, epochs=60).fit(vectors(), out=out, resume=True, every=0)
-
-
-@pytest.fixture(scope="module")
-def start():
-    """Start a fit in a process of its own, from a server that has done all imports but no work."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["untwine.study", "untwine.plots", "small", "sklearn.decomposition", "scipy.optimize"])
-
-    def go(name, out):
-        process = context.Process(target=run, args=(name, out))
-        process.start()
-        return process
-
-    return go
+@pytest.fixture(scope="module", autouse=True)
+def server(tmp_path_factory):
+    """Start the server of processes, whose imports are not part of any run's time."""
+    start("vae", tmp_path_factory.mktemp("warm") / "run").join()
 
 
-def survive(start, name, folder, kills):
-    start(name, folder / "warm").join()
+def survive(name, folder, kills):
     began = time.monotonic()
     process = start(name, folder / "whole")
     process.join()
@@ -65,14 +49,14 @@ def survive(start, name, folder, kills):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_resuming_a_killed_run_is_bit_exact(start, name, tmp_path):
-    assert survive(start, name, tmp_path, kills=2) == 2
+def test_resuming_a_killed_run_is_bit_exact(name, tmp_path):
+    assert survive(name, tmp_path, kills=2) == 2
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", NAMES)
-def test_killed_twenty_times(start, name, tmp_path):
-    assert survive(start, name, tmp_path, kills=20) == 20
+def test_killed_twenty_times(name, tmp_path):
+    assert survive(name, tmp_path, kills=20) == 20
 
 
 def test_resume_refuses_another_configuration_or_other_data(tmp_path):

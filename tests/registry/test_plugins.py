@@ -42,14 +42,13 @@ def installed(tmp_path_factory):
     return folder / "site"
 
 
-def run(folder, *words, site=None, code=0):
-    """Run a command in a folder, with the package or without."""
+def python(folder, *words, site=None, code=0):
+    """Run Python in a folder, with the package or without."""
     paths = [str(site)] if site else []
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(
-        [sys.executable, "-m", "untwine", *map(str, words)],
+        [sys.executable, *map(str, words)],
         cwd=folder,
-        env=environment,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         check=False,
@@ -58,11 +57,26 @@ def run(folder, *words, site=None, code=0):
     return done.stdout if code == 0 else done.stderr
 
 
+def run(folder, *words, site=None, code=0):
+    """Run a command of untwine likewise."""
+    return python(folder, "-m", "untwine", *words, site=site, code=code)
+
+
+def names(folder, site):
+    """Return the names in each catalogue of a new process, with the package or without."""
+    code = (
+        "import json; from untwine.methods import METHODS; from untwine.evaluation.registry import METRICS; "
+        "from untwine.data.catalogue import DATA_SETS; "
+        "print(json.dumps({'METHODS': [*METHODS], 'METRICS': [*METRICS], 'DATA_SETS': [*DATA_SETS]}))"
+    )
+    return json.loads(python(folder, "-c", code, site=site))
+
+
 def test_an_installed_package_is_listed_fitted_scored_reported_and_studied(installed, tmp_path):
-    for what, name in (("methods", "whitening"), ("metrics", "mean_norm"), ("data", "two_blobs")):
-        names = [entry["name"] for entry in json.loads(run(tmp_path, "list", what, "--json", site=installed))]
-        assert name in names
-        assert name not in [entry["name"] for entry in json.loads(run(tmp_path, "list", what, "--json"))]
+    here, there = (names(tmp_path, site) for site in (None, installed))
+    for what, name in (("METHODS", "whitening"), ("METRICS", "mean_norm"), ("DATA_SETS", "two_blobs")):
+        assert set(there[what]) - set(here[what]) == {name}
+    assert "whitening" in run(tmp_path, "list", "methods", site=installed)
     run(tmp_path, "fit", "whitening", "--data", "two_blobs", "--set", "factor=2.0", "--out", "run", "--quiet", site=installed)
     run(tmp_path, "evaluate", "run", "--metrics", "mean_norm", "reconstruction", "--quiet", site=installed)
     scores = json.loads((tmp_path / "run" / "scores.json").read_text())
