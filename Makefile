@@ -9,12 +9,14 @@ demo test soak: export GOMP_SPINCOUNT = 10000
 test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: demo test check lint types soak bench clean help
+.PHONY: demo test check lint types words architecture soak bench clean help
 
 help:
 	@echo "make demo   train on digits over grass, take them apart, and make a page of it: runs/demo/report.html"
 	@echo "make test   the tests, in a few minutes"
-	@echo "make check  lint, strict types, tests"
+	@echo "make check  lint, strict types, words, tests"
+	@echo "make words  private words where the field has its own (tools/words.py)"
+	@echo "make architecture  redraw docs/images/architecture.svg from the imports"
 	@echo "make soak   the long checks at full count (kills, hostile data, two processes, learning)"
 	@echo "make bench  speed and memory, side by side with peers"
 
@@ -24,7 +26,7 @@ demo: .venv/ready
 test: .venv/ready-dev
 	$(BIN)/python -m pytest -m "not soak" -n auto --dist loadfile
 
-check: lint types test
+check: lint types words test
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check .
@@ -32,6 +34,12 @@ lint: .venv/ready-dev
 
 types: .venv/ready-dev
 	$(BIN)/mypy
+
+words: .venv/bin/python
+	$(BIN)/python tools/words.py
+
+architecture: .venv/bin/python
+	$(BIN)/python tools/import_graph.py
 
 soak: .venv/ready-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak and not timed" -n auto --dist worksteal

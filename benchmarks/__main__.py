@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measure, print a table, keep it as JSON, and fail if a bound does not hold."""
+"""`python -m benchmarks`: measure, print a table, write it as JSON, and fail if a bound does not hold."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ import torch
 
 from benchmarks import peer
 from benchmarks.figures import Figure
-from benchmarks.parts import PARTS
+from benchmarks.suites import SUITES
 
 HERE = Path(__file__).parent
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = HERE) -> int:
-    """Return 0 if every bound holds, 1 if one does not, 2 if pythae is not there."""
+    """Return 0 if every bound holds, 1 if one does not, 2 if pythae is not installed."""
     options = _options(arguments)
     with_pythae = {"pythae", "factors"} if options.quick else {"pythae", "factors", "memory"}
     if with_pythae & set(options.only) and not peer.available():
-        print("pythae could not be imported: install the extra 'bench', or leave out its parts with --only.", file=sys.stderr)
+        print("pythae could not be imported: install the extra 'bench', or leave out its suites with --only.", file=sys.stderr)
         return 2
     torch.set_num_threads(min(2, torch.get_num_threads()))
     figures: list[Figure] = []
-    for number, part in enumerate(options.only, 1):
-        summary = " ".join(str(PARTS[part].__doc__).split())
-        print(f"[{number}/{len(options.only)}] {part}: {summary}", flush=True)
+    for number, suite in enumerate(options.only, 1):
+        summary = " ".join(str(SUITES[suite].__doc__).split())
+        print(f"[{number}/{len(options.only)}] {suite}: {summary}", flush=True)
         start = perf_counter()
-        for one in PARTS[part](options.quick):
+        for one in SUITES[suite](options.quick):
             figures.append(one)
             print(f"      {one.name}: {one.value:.3f} {one.unit} ({perf_counter() - start:.0f} s)", flush=True)
     _show(figures)
     # Only a whole run replaces the figures that are committed.
-    whole = list(options.only) == list(PARTS) and not options.quick
+    whole = list(options.only) == list(SUITES) and not options.quick
     _keep(figures, [folder / "out" / "bench.json", *([folder / "latest.json"] if whole else [])])
     return 0 if all(one.ok for one in figures) else 1
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", type=_names, default=list(PARTS), help=f"parts, with commas between: {','.join(PARTS)}")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs; the figures mean nothing")
+    parser.add_argument("--only", type=_names, default=list(SUITES), help=f"suites, separated by commas: {','.join(SUITES)}")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to check that it runs; the numbers mean nothing")
     return parser.parse_args(arguments)
 
 
 def _names(text: str) -> list[str]:
     names = text.split(",")
-    if unknown := set(names) - set(PARTS):
-        raise argparse.ArgumentTypeError(f"expected some of {', '.join(PARTS)}, but got {', '.join(sorted(unknown))}.")
-    return [name for name in PARTS if name in names]
+    if unknown := set(names) - set(SUITES):
+        raise argparse.ArgumentTypeError(f"--only must be names among {', '.join(SUITES)}; got {', '.join(sorted(unknown))}.")
+    return [name for name in SUITES if name in names]
 
 
 def _show(figures: Sequence[Figure]) -> None:

@@ -9,11 +9,11 @@ from time import perf_counter
 
 import torch
 
-from benchmarks.work import BATCH, pictures
+from benchmarks.work import BATCH, images
 from untwine import LORD, Samples
 from untwine.training.batches import Batch
-from untwine.training.embedding_table import CodeTable, RowAdam
-from untwine.training.loop import Move, Stage
+from untwine.training.embedding_table import EmbeddingTable, RowAdam
+from untwine.training.stage import Move, Stage
 
 CLASSES, WIDTH = 100, 128  # content codes as wide as the paper's
 RATE, BETAS = 1e-3, (0.9, 0.999)
@@ -41,9 +41,9 @@ class Clocked(LORD):
     last: int = 0
 
 
-def rows_of(n: int) -> Samples:
-    """Return pictures of bytes in a hundred classes."""
-    return Samples(pictures(n, (1, 8, 8)), labels=torch.arange(n).remainder(CLASSES).numpy())
+def random_samples(n: int) -> Samples:
+    """Return images of bytes in a hundred classes."""
+    return Samples(images(n, (1, 8, 8)), labels=torch.arange(n).remainder(CLASSES).numpy())
 
 
 def step_seconds(samples: Samples, steps: int) -> float:
@@ -55,27 +55,27 @@ def step_seconds(samples: Samples, steps: int) -> float:
     return median(b - a for a, b in zip(method.ticks, method.ticks[1:], strict=False))
 
 
-def ours(table: CodeTable, steps: int) -> float:
+def ours(table: EmbeddingTable, steps: int) -> float:
     """Return the seconds that our update of a batch's codes takes, from their gradient on."""
-    adam, spent, chance = RowAdam(table, BETAS), 0.0, torch.Generator().manual_seed(0)
+    adam, spent, rng = RowAdam(table, BETAS), 0.0, torch.Generator().manual_seed(0)
     for _ in range(steps):
-        index, grad = _gradient(len(table.weight), chance)
+        index, grad = _gradient(len(table.weight), rng)
         table(index)
         start = perf_counter()
-        merged = adam.merged([grad])
+        merged = adam.merge([grad])
         if merged is not None:
             adam.step(merged, RATE)
         spent += perf_counter() - start
-        table.taken.clear()
+        adam.reset()
     return spent / steps
 
 
 def dense(table: torch.nn.Parameter, steps: int) -> float:
     """Return the seconds that torch's fused Adam takes for the whole table, from its dense gradient on."""
     adam, spent = torch.optim.Adam([table], lr=RATE, betas=BETAS, fused=True), 0.0
-    chance = torch.Generator().manual_seed(0)
+    rng = torch.Generator().manual_seed(0)
     for _ in range(steps):
-        index, grad = _gradient(len(table), chance)
+        index, grad = _gradient(len(table), rng)
         table.grad = torch.zeros_like(table).index_add_(0, index, grad)
         start = perf_counter()
         adam.step()
@@ -83,6 +83,6 @@ def dense(table: torch.nn.Parameter, steps: int) -> float:
     return spent / steps
 
 
-def _gradient(rows: int, chance: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows of a batch and a gradient for each."""
-    return torch.randperm(rows, generator=chance)[:BATCH], torch.randn(BATCH, WIDTH, generator=chance)
+def _gradient(n: int, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the indices of a batch and a gradient for each."""
+    return torch.randperm(n, generator=rng)[:BATCH], torch.randn(BATCH, WIDTH, generator=rng)

@@ -1,4 +1,4 @@
-"""Numbers from interleaved rounds, each with its spread and its bound."""
+"""Numbers from interleaved rounds, each with its range and its bound."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class Figure:
 
 
 def interleaved(sides: Mapping[str, Callable[[], float]], rounds: int) -> list[Round]:
-    """Run all sides once per round and return what each round measured, without the first round, which only warms up.
+    """Run all sides once per round and return the measurements, without the first round, which only warms up.
 
     Every second round goes backwards, so that a machine that grows slower or faster favours no side.
     """
     measured = []
     for number in range(rounds + 1):
         turns = list(sides) if number % 2 == 0 else list(sides)[::-1]
-        seen = {name: sides[name]() for name in turns}
-        measured.append({name: seen[name] for name in sides})
+        seconds = {name: sides[name]() for name in turns}
+        measured.append({name: seconds[name] for name in sides})
     return measured[1:]
 
 

@@ -1,4 +1,4 @@
-"""Double InfoGAN side by side with a straightforward loop, which generates and passes everything anew for each player."""
+"""Double InfoGAN side by side with a straightforward loop, which generates and encodes everything anew for each player."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch.nn import functional
 from untwine import DoubleInfoGAN, Samples
 from untwine.networks import NETWORKS
 from untwine.networks.critic import Critic, Generator
-from untwine.training.loop import Stage
+from untwine.training.stage import Stage
 
 COMMON, SALIENT, WIDTH, NOISE = 32, 16, 16, 0.2
 RATE, BETAS = 2e-4, (0.5, 0.999)
@@ -69,35 +69,35 @@ def straight(game: Game) -> float:
     shape, pair = tuple(game.x.shape[1:]), NETWORKS["dcgan"]
     G: Any = Generator(pair, COMMON + SALIENT, shape, WIDTH)
     heads = {"logits": ("real", "target"), "codes": {"z": COMMON, "s": SALIENT}}
-    D: Any = Critic(pair, shape, WIDTH, deviation=NOISE, **heads)  # type: ignore[arg-type]
+    D: Any = Critic(pair, shape, WIDTH, noise_std=NOISE, **heads)  # type: ignore[arg-type]
     for net in (G, D):
         net.to(memory_format=torch.channels_last)
     data = torch.from_numpy(game.x).contiguous(memory_format=torch.channels_last)
     half, start = len(data) // 2, perf_counter()
-    movers = [torch.optim.Adam(net.parameters(), lr=RATE, betas=BETAS, fused=True) for net in (G, D)]
+    optimizers = [torch.optim.Adam(net.parameters(), lr=RATE, betas=BETAS, fused=True) for net in (G, D)]
     for _ in range(game.epochs):
         orders = [torch.randperm(half), half + torch.randperm(half)]
-        for rows in zip(*(torch.split(order, game.batch) for order in orders), strict=True):
-            x = data[torch.cat(rows)].float().div_(127.5).sub_(1)
-            for number, mover in enumerate(movers):
+        for index in zip(*(torch.split(order, game.batch) for order in orders), strict=True):
+            x = data[torch.cat(index)].float().div_(127.5).sub_(1)
+            for number, optimizer in enumerate(optimizers):
                 loss = _loss(G, D, x, generator=number == 0)
-                mover.zero_grad()
+                optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
-                mover.step()
+                optimizer.step()
     return perf_counter() - start
 
 
 def _loss(G: nn.Module, D: nn.Module, x: Tensor, generator: bool) -> Tensor:
-    """Return one player's loss, with everything that it needs made for it."""
+    """Return one player's loss, with everything that it needs computed for it."""
     n = len(x) // 2
     z, s = torch.randn(2 * n, COMMON), torch.cat([torch.randn(n, SALIENT), torch.zeros(n, SALIENT)])
     fake = G(z, s)
-    seen, said = (D(rows, lambda *shape: torch.randn(2 * n, *shape)) for rows in (fake, x))
-    again = G(said["z"], torch.cat([said["s"][:n], torch.zeros(n, SALIENT)]))
-    answers = seen if generator else said
-    game = functional.softplus(-answers["real"]) + (0 if generator else functional.softplus(seen["real"]))
-    side = torch.cat([functional.softplus(-answers["target"][:n]), functional.softplus(answers["target"][n:])])
-    info = [(seen["z"] - z).abs().mean(1), (seen["s"] - s).abs().mean(1), (again - x).abs().mean((1, 2, 3))]
-    rows: Tensor = 0.5 * game + 0.5 * side + sum(info)
-    loss = rows[:n].mean() + 0.5 * rows[n:].mean()
-    return loss if generator else loss + said["s"][n:].abs().mean()
+    of_fake, of_real = (D(images, lambda *shape: torch.randn(2 * n, *shape)) for images in (fake, x))
+    again = G(of_real["z"], torch.cat([of_real["s"][:n], torch.zeros(n, SALIENT)]))
+    heads = of_fake if generator else of_real
+    game = functional.softplus(-heads["real"]) + (0 if generator else functional.softplus(of_fake["real"]))
+    side = torch.cat([functional.softplus(-heads["target"][:n]), functional.softplus(heads["target"][n:])])
+    info = [(of_fake["z"] - z).abs().mean(1), (of_fake["s"] - s).abs().mean(1), (again - x).abs().mean((1, 2, 3))]
+    losses: Tensor = 0.5 * game + 0.5 * side + sum(info)
+    loss = losses[:n].mean() + 0.5 * losses[n:].mean()
+    return loss if generator else loss + of_real["s"][n:].abs().mean()

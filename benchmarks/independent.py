@@ -1,4 +1,4 @@
-"""FactorVAE and beta-TCVAE on both sides: pictures of 0 and 1, the same networks, the same number of steps."""
+"""FactorVAE and beta-TCVAE on both sides: images of 0 and 1, the same networks, the same number of steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.peer import clocked, quiet, wrapped
 from benchmarks.sides import RATE
 from benchmarks.work import BATCH, LATENT, Work
 from untwine import BetaTCVAE, FactorVAE
-from untwine.training.loop import Stage
+from untwine.training.stage import Stage
 
 GAMMA, BETA = 10.0, 6.0
 DEEP, WIDE = 5, 1000  # pythae's discriminator; it has no option for another
@@ -58,10 +58,10 @@ def our_beta_tcvae(work: Work) -> float:
 
 
 def pythae_factor_vae(work: Work) -> float:
-    """Train pythae's FactorVAE on twice the rows in batches of twice the size.
+    """Train pythae's FactorVAE on twice the samples in batches of twice the size.
 
     It reconstructs a half of every batch and permutes the codes of the other half, so it takes as many steps as ours with a
-    second batch, each with as many pictures in its bound and as many that are only encoded.
+    second batch, each with as many images in its bound and as many that are only encoded.
     """
     with quiet(), tempfile.TemporaryDirectory() as folder:
         from pythae.models import FactorVAE as Peer

@@ -93,7 +93,7 @@ def clocked() -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence pythae's messages, each with its own handler, and its progress bars, which would cost it time."""
+    """Disable pythae's messages, each with its own handler, and its progress bars, which would cost it time."""
     from pythae.trainers import training_callbacks
 
     logging.disable(logging.INFO)

@@ -1,9 +1,9 @@
 """Metrics of single latents, against what the best-known library took, brought to this machine by scikit-learn.
 
 The library's figures, and those of scikit-learn's boosted trees, are seconds on two cores of another machine, for 10,000 x 10
-codes with 5 factors of 10 values. A small part of the same boosted trees is timed here, in every round: how much longer or
-shorter it takes than there is how much longer or shorter the library would. Those trees are fitted to all of these rows, and
-so are ours of `dci`, which by itself would hold out a third of them: it is given half as many rows more to judge.
+codes with 5 factors of 10 values. A few of the same boosted trees are timed here, in every round: how much longer or
+shorter they take than there is how much longer or shorter the library would. Those trees are fitted on all of these samples,
+and so are ours of `dci`, which by default would hold out a third of them: it is given half as many more to score on.
 """
 
 from __future__ import annotations
@@ -11,27 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from untwine import metrics
+from untwine._typing import Array
 
-Array = NDArray[Any]
-
-ROWS, LATENTS, FACTORS, VALUES = 10_000, 10, 5, 10
+SAMPLES, LATENTS, FACTORS, VALUES = 10_000, 10, 5, 10
+FUNCTIONS: dict[str, Callable[..., object]] = {
+    "z_diff": metrics.z_diff_score,
+    "factor_vae_score": metrics.factor_vae_score,
+    "sap": metrics.sap_score,
+    "mig": metrics.mig_score,
+}
 LIBRARY = {"z_diff": 2.0, "factor_vae_score": 1.4, "sap": 0.64, "mig": 0.16}  # seconds
 TREES, ALL_TREES, ALL_SECONDS = 4, 100, 181.0  # boosted trees for each factor: timed here, and in the known seconds of all
-CALIBRATION = ALL_SECONDS / FACTORS * TREES / ALL_TREES  # what the timed part took there: one factor, a few trees
+CALIBRATION = ALL_SECONDS / FACTORS * TREES / ALL_TREES  # seconds there of what is timed here: one factor, a few trees
 
 
-def noisy_codes(rows: int) -> tuple[Array, Array]:
-    """Return codes (rows, 10), a noisy function of factors (rows, 5) of 10 values each."""
-    chance = np.random.default_rng(0)
-    factors = chance.integers(0, VALUES, (rows, FACTORS))
-    mixed = (factors / VALUES - 0.5) @ chance.normal(size=(FACTORS, LATENTS))
-    return np.tanh(mixed) + 0.1 * chance.normal(size=(rows, LATENTS)), factors
+def noisy_codes(n: int) -> tuple[Array, Array]:
+    """Return codes (n, 10), a noisy function of factors (n, 5) of 10 values each."""
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, VALUES, (n, FACTORS))
+    mixed = (factors / VALUES - 0.5) @ rng.normal(size=(FACTORS, LATENTS))
+    return np.tanh(mixed) + 0.1 * rng.normal(size=(n, LATENTS)), factors
 
 
 def calibration(codes: Array, factors: Array) -> float:
@@ -43,13 +46,13 @@ def calibration(codes: Array, factors: Array) -> float:
     return perf_counter() - start
 
 
-def sides(rows: int) -> dict[str, Callable[[], float]]:
-    """Return what a round times: the calibration, and each metric with its defaults; `dci` fits the calibration's rows."""
-    more = rows + rows // 2
+def sides(n: int) -> dict[str, Callable[[], float]]:
+    """Return the sides of a round: the calibration, and each metric with its defaults; `dci` has the calibration's samples."""
+    more = n + n // 2
     codes, factors = noisy_codes(more)
-    known = codes[:rows], factors[:rows]
-    timed = {name: partial(_seconds, getattr(metrics, name), *known) for name in LIBRARY}
-    fitting = partial(metrics.dci, split=(np.arange(rows), np.arange(rows, more)))
+    known = codes[:n], factors[:n]
+    timed = {name: partial(_seconds, FUNCTIONS[name], *known) for name in LIBRARY}
+    fitting = partial(metrics.dci_scores, split=(np.arange(n), np.arange(n, more)))
     return {"scikit-learn": partial(calibration, *known), **timed, "dci": partial(_seconds, fitting, codes, factors)}
 
 

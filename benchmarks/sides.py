@@ -1,4 +1,4 @@
-"""Our training and a loop written by hand: each does the work once and says how many seconds its epochs took."""
+"""Our training and a loop written by hand: each does the work once and returns the seconds of its epochs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from benchmarks.work import BATCH, LATENT, Work
 from untwine import VAE
-from untwine.training.loop import Stage
+from untwine.training.stage import Stage
 
 RATE = 1e-3
 
@@ -42,7 +42,7 @@ def bare(work: Work) -> float:
     encoder, decoder = work.fresh()
     nets: Any = nn.ModuleList([encoder, decoder])
     # Convolutions are faster with the channels last; fully connected layers would only pay for the copy.
-    convolves = any(isinstance(part, nn.Conv2d) for part in nets.modules())
+    convolves = any(isinstance(module, nn.Conv2d) for module in nets.modules())
     layout = torch.channels_last if convolves else torch.contiguous_format
     if convolves:
         nets.to(memory_format=layout)

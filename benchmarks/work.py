@@ -22,18 +22,18 @@ BATCH = 128
 
 @dataclass(frozen=True)
 class Work:
-    """Epochs of a VAE over rows in memory.
+    """Epochs of a VAE over samples in memory.
 
     Parameters
     ----------
     x
-        Bytes or numbers in [0, 1] of pictures, or vectors.
+        Bytes or numbers in [0, 1] of images, or vectors.
     nets
-        Makes a new encoder and decoder for rows of a shape, those of every side alike.
+        Makes a new encoder and decoder for samples of a shape, the same for every side.
     epochs
-        Passes over the rows.
+        Passes over the samples.
     scale
-        The fixed deviation of the Gaussian likelihood; 1 is pythae's.
+        The fixed standard deviation of the Gaussian likelihood; 1 is pythae's.
     """
 
     x: NDArray[np.generic]
@@ -43,7 +43,7 @@ class Work:
 
     @property
     def images(self) -> int:
-        """Rows seen in all epochs."""
+        """Samples of all epochs."""
         return len(self.x) * self.epochs
 
     @property
@@ -57,23 +57,23 @@ class Work:
         return self.nets(tuple(self.x.shape[1:]))
 
 
-def pictures(n: int, shape: Shape) -> NDArray[np.uint8]:
-    """Return bytes: the speed of dense networks does not depend on what the pictures show."""
+def images(n: int, shape: Shape) -> NDArray[np.uint8]:
+    """Return random bytes: the speed of dense networks does not depend on the content."""
     return np.random.default_rng(0).integers(0, 256, (n, *shape), dtype=np.uint8)
 
 
 def scaled(x: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return pictures in [0, 1], as pythae wants them."""
+    """Return images in [0, 1], as pythae wants them."""
     return x.astype(np.float32) / np.float32(255)
 
 
 def binary(n: int, shape: Shape) -> NDArray[np.float32]:
-    """Return pictures of 0 and 1."""
+    """Return images of 0 and 1."""
     return np.random.default_rng(0).integers(0, 2, (n, *shape)).astype(np.float32)
 
 
 def vectors(n: int, columns: int) -> NDArray[np.float32]:
-    """Return standard normal rows."""
+    """Return standard normal samples."""
     return np.random.default_rng(0).standard_normal((n, columns), dtype=np.float32)
 
 
@@ -88,7 +88,7 @@ def conv(shape: Shape) -> tuple[nn.Module, nn.Module]:
 
 
 def shapes(shape: Shape) -> tuple[nn.Module, nn.Module]:
-    """The field's usual networks for pictures of shapes."""
+    """The field's usual networks for images of shapes."""
     return ShapesEncoder(shape, 2 * LATENT, 32), ShapesDecoder(LATENT, shape, 32)
 
 

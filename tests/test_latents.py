@@ -8,9 +8,9 @@ from untwine import Latents
 RNG = np.random.default_rng(0)
 
 
-def codes(rows=4, common=3, salient=2, dtype=np.float32):
+def codes(n=4, common=3, salient=2, dtype=np.float32):
     return Latents(
-        {"common": RNG.normal(size=(rows, common)).astype(dtype), "salient": RNG.normal(size=(rows, salient)).astype(dtype)}
+        {"common": RNG.normal(size=(n, common)).astype(dtype), "salient": RNG.normal(size=(n, salient)).astype(dtype)}
     )
 
 
@@ -18,9 +18,9 @@ def test_blocks_by_name_and_attribute():
     z = Latents({"class": [[1.0], [2.0]], "content": [[3.0, 4.0], [5.0, 6.0]]})
     assert z["class"] is z.class_
     assert list(z) == ["class", "content"]
-    assert (len(z), z.rows) == (2, 2)
+    assert (len(z), z.n_samples) == (2, 2)
     np.testing.assert_array_equal(z.array(), [[1, 3, 4], [2, 5, 6]])
-    assert repr(z) == "Latents(2 rows: class 1, content 2)"
+    assert repr(z) == "Latents(2 samples: class 1, content 2)"
     with pytest.raises(AttributeError, match="class, content, but not 'salient'"):
         _ = z.salient
     with pytest.raises(KeyError, match="but not 'salient'"):
@@ -38,11 +38,11 @@ def test_latents_do_not_follow_the_array_they_were_made_from():
     ("blocks", "sentence"),
     [
         ({}, "at least one block"),
-        ({"a": [1.0, 2.0]}, "'a' expected numbers of shape \\(n, width\\)"),
-        ({"a": [["x"]]}, "'a' expected numbers"),
-        ({"a": [[1.0], [1.0, 2.0]]}, "'a' expected rows of equal width"),
-        ({"a": [[np.nan]]}, "'a' expected finite codes"),
-        ({"a": [[1.0]], "b": [[1.0], [2.0]]}, "same number of rows in every block, but got {'a': 1, 'b': 2}"),
+        ({"a": [1.0, 2.0]}, "'a' must be numbers of shape \\(n, width\\)"),
+        ({"a": [["x"]]}, "'a' must be numbers"),
+        ({"a": [[1.0], [1.0, 2.0]]}, "'a' must be one rectangular array"),
+        ({"a": [[np.nan]]}, "'a' must be finite codes"),
+        ({"a": [[1.0]], "b": [[1.0], [2.0]]}, "as many samples in every block; got {'a': 1, 'b': 2}"),
     ],
 )
 def test_bad_blocks_get_their_sentence(blocks, sentence):
@@ -50,12 +50,19 @@ def test_bad_blocks_get_their_sentence(blocks, sentence):
         Latents(blocks)
 
 
+def test_cross_gives_every_sample_every_block_of_the_other():
+    a, b = codes(n=2), codes(n=3)
+    crossed = a.cross(b, "salient")
+    np.testing.assert_array_equal(crossed.common.reshape(2, 3, 3), np.repeat(a.common[:, None], 3, axis=1))
+    np.testing.assert_array_equal(crossed.salient.reshape(2, 3, 2), np.repeat(b.salient[None], 2, axis=0))
+
+
 def test_take_keeps_blocks_together():
     z = codes()
     for index in ([2, 0], np.array([2, 0])):
         np.testing.assert_array_equal(z.take(index).array(), z.array()[[2, 0]])
     np.testing.assert_array_equal(z.take(slice(1, 3)).array(), z.array()[1:3])
-    assert z.take(-1).rows == 1
+    assert z.take(-1).n_samples == 1
     np.testing.assert_array_equal(z.take(-1).common, z.common[3:])
 
 
@@ -80,26 +87,26 @@ def test_remove_writes_the_neutral_value():
 
 @pytest.mark.parametrize("neutral", [{"s": [1.0, 2.0, 3.0]}, {"s": np.nan}, {"other": 0}])
 def test_bad_neutral_values_get_their_sentence(neutral):
-    with pytest.raises(ValueError, match=r"neutral value of 's' expected a finite number, or 2|but not 'other'"):
+    with pytest.raises(ValueError, match=r"neutral value of 's' must be a finite number, or 2|but not 'other'"):
         Latents({"s": np.ones((1, 2))}, neutral=neutral)
 
 
-def test_walk_changes_one_dimension_of_one_block():
-    z = codes(rows=1)
-    walked = z.walk("salient", -1, [-1, 0, 2])
-    np.testing.assert_array_equal(walked.salient[:, 1], [-1, 0, 2])
-    np.testing.assert_array_equal(walked.salient[:, 0], np.repeat(z.salient[:, 0], 3))
-    np.testing.assert_array_equal(walked.common, np.repeat(z.common, 3, axis=0))
+def test_traverse_changes_one_dimension_of_one_block():
+    z = codes(n=1)
+    traversed = z.traverse("salient", -1, [-1, 0, 2])
+    np.testing.assert_array_equal(traversed.salient[:, 1], [-1, 0, 2])
+    np.testing.assert_array_equal(traversed.salient[:, 0], np.repeat(z.salient[:, 0], 3))
+    np.testing.assert_array_equal(traversed.common, np.repeat(z.common, 3, axis=0))
 
 
 def test_interpolate_is_the_straight_line_and_can_hold_a_block():
-    a, b = codes(rows=1), codes(rows=1)
+    a, b = codes(n=1), codes(n=1)
     line = a.interpolate(b, 5)
     assert line.take([0]) == a
     assert line.take([4]) == b
     np.testing.assert_allclose(line.array()[2], (a.array() + b.array())[0] / 2, rtol=1e-6)
     np.testing.assert_allclose(np.diff(line.array(), n=2, axis=0), 0, atol=1e-6)
-    half = a.interpolate(b, 3, part="salient")
+    half = a.interpolate(b, 3, block="salient")
     np.testing.assert_array_equal(half.common, np.repeat(a.common, 3, axis=0))
     np.testing.assert_array_equal(half.salient[-1:], b.salient)
     assert half.common.dtype == np.float32
@@ -110,17 +117,17 @@ def test_interpolate_is_the_straight_line_and_can_hold_a_block():
     [
         (lambda z: z.swap(codes(), "class"), "but not 'class'"),
         (lambda z: z.swap(Latents({"common": np.ones((4, 3))}), "salient"), "blocks common, but not 'salient'"),
-        (lambda z: z.swap(codes(rows=3), "salient"), "swap expected 'salient' codes of shape \\(4, 2\\) or a single row"),
-        (lambda z: z.swap(codes(salient=1), "salient"), "swap expected 'salient'"),
+        (lambda z: z.swap(codes(n=3), "salient"), "swap needs 'salient' codes of shape \\(4, 2\\), or of a single sample"),
+        (lambda z: z.swap(codes(salient=1), "salient"), "swap needs 'salient'"),
         (lambda z: z.remove("class"), "but not 'class'"),
-        (lambda z: z.walk("common", 0, [1]), "walk expected the codes of one sample, but got 4"),
-        (lambda z: z.take([0]).walk("common", 3, [1]), "walk expected a dimension of 'common' below 3"),
-        (lambda z: z.take([0]).walk("none", 0, [1]), "but not 'none'"),
-        (lambda z: z.interpolate(z, 3), "interpolate expected one sample on each side, but got 4 and 4"),
+        (lambda z: z.traverse("common", 0, [1]), "traverse needs the codes of one sample; got 4"),
+        (lambda z: z.take([0]).traverse("common", 3, [1]), "traverse needs a dimension of 'common' below 3"),
+        (lambda z: z.take([0]).traverse("none", 0, [1]), "but not 'none'"),
+        (lambda z: z.interpolate(z, 3), "interpolate needs one sample on each side; got 4 and 4"),
         (lambda z: z.take([0]).interpolate(z.take([1]), 1), "at least 2 steps"),
-        (lambda z: z.take([0]).interpolate(codes(rows=1, salient=1), 3), "interpolate expected 'salient' codes of one width"),
+        (lambda z: z.take([0]).interpolate(codes(n=1, salient=1), 3), "interpolate needs 'salient' codes of one width"),
         (lambda z: z.take([0]).interpolate(Latents({"common": np.ones((1, 3))}), 3), "but not 'salient'"),
-        (lambda z: z.take([0]).interpolate(z.take([1]), 3, part="none"), "but not 'none'"),
+        (lambda z: z.take([0]).interpolate(z.take([1]), 3, block="none"), "but not 'none'"),
     ],
 )
 def test_what_cannot_be_done_gets_its_sentence(action, sentence):
@@ -129,12 +136,12 @@ def test_what_cannot_be_done_gets_its_sentence(action, sentence):
 
 
 def test_actions_leave_the_latents_alone_and_copies_are_equal():
-    z = codes(rows=1)
+    z = codes(n=1)
     before = copy.deepcopy(z)
     z.remove("salient").salient[:] = 9
-    z.walk("common", 0, [9])
-    z.swap(codes(rows=1), "common")
-    z.interpolate(codes(rows=1), 2)
+    z.traverse("common", 0, [9])
+    z.swap(codes(n=1), "common")
+    z.interpolate(codes(n=1), 2)
     assert z == before
     assert z != Latents({"common": z.common})
     assert z != "codes"

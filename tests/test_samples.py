@@ -4,7 +4,7 @@ import pytest
 from untwine import Samples
 
 RNG = np.random.default_rng(0)
-PICTURES = RNG.integers(0, 256, (6, 3, 9, 12), dtype=np.uint8)
+IMAGES = RNG.integers(0, 256, (6, 3, 9, 12), dtype=np.uint8)
 
 
 def test_x_is_kept_as_single_precision_or_bytes_and_inputs_stay_unchanged():
@@ -15,64 +15,64 @@ def test_x_is_kept_as_single_precision_or_bytes_and_inputs_stay_unchanged():
     np.testing.assert_array_equal(samples.x, before.astype(np.float32))
     np.testing.assert_array_equal(vectors, before)
     assert not samples.is_image
-    assert Samples(PICTURES).x.dtype == np.uint8
-    assert Samples(PICTURES).is_image
-    assert Samples(PICTURES / 255).x.dtype == np.float32
-    assert Samples(PICTURES).shape == (3, 9, 12)
+    assert Samples(IMAGES).x.dtype == np.uint8
+    assert Samples(IMAGES).is_image
+    assert Samples(IMAGES / 255).x.dtype == np.float32
+    assert Samples(IMAGES).shape == (3, 9, 12)
     np.testing.assert_array_equal(Samples([[True, False], [False, False]]).x, [[1, 0], [0, 0]])
 
 
 @pytest.mark.parametrize(
     ("x", "sentence"),
     [
-        (np.zeros((0, 3)), "at least one row and one column"),
-        (np.zeros((3, 0)), "at least one row and one column"),
+        (np.zeros((0, 3)), "at least one sample of one feature"),
+        (np.zeros((3, 0)), "at least one sample of one feature"),
         (np.zeros(3), "shape \\(3,\\); reshape it"),
         (np.zeros((3, 8, 8)), "add a channel axis"),
-        ([[1.0, np.nan], [0.0, 1.0]], "1 of 2 rows hold NaN or infinity"),
-        ([[1.0, np.inf], [-np.inf, 1.0]], "2 of 2 rows hold NaN or infinity"),
-        ([[1.0], [1.0, 2.0]], "rows differ in length"),
-        ([[1e31]], "rescale the columns"),
+        ([[1.0, np.nan], [0.0, 1.0]], "1 of 2 samples hold NaN or infinity"),
+        ([[1.0, np.inf], [-np.inf, 1.0]], "2 of 2 samples hold NaN or infinity"),
+        ([[1.0], [1.0, 2.0]], "samples differ in length"),
+        ([[1e31]], "rescale the features"),
         (np.zeros((2, 3, 7, 8), np.uint8), "sides from 8 to 128"),
         (np.zeros((2, 3, 8, 129), np.uint8), "resize them"),
         (np.zeros((2, 32, 32, 3), np.uint8), "np.moveaxis"),
         (np.zeros((2, 5, 8, 8), np.uint8), "1 to 4 channels"),
-        (np.full((2, 1, 8, 8), 1.5), "floats in \\[0, 1\\], but got float64 from 1.5 to 1.5"),
+        (np.full((2, 1, 8, 8), 1.5), "floats in \\[0, 1\\]; got float64 from 1.5 to 1.5"),
         (np.full((2, 1, 8, 8), 200), "astype\\('uint8'\\)"),
         (np.full((2, 1, 8, 8), -0.1), "rescale"),
     ],
 )
-def test_bad_rows_get_their_sentence(x, sentence):
+def test_bad_observations_get_their_sentence(x, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples(x)
 
 
 @pytest.mark.parametrize("x", [[["a", "b"]], np.array([[{}]]), np.array([[1j]]), np.array([["2020-01-01"]], "datetime64[D]")])
 def test_what_is_not_a_number_is_refused(x):
-    with pytest.raises(TypeError, match=r"x expected numbers, but got an array of (strings|objects|complex numbers|dates)"):
+    with pytest.raises(TypeError, match=r"x must be numbers; got an array of (strings|objects|complex numbers|dates)"):
         Samples(x)
 
 
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
-        ({"groups": [0, 1]}, "groups expected one value for each of the 3 rows"),
-        ({"groups": [0, 1, -1]}, "groups expected numbers from 0 up, but got -1"),
-        ({"groups": [0, 1, 0.5]}, "groups expected whole numbers"),
-        ({"groups": [0, 1, np.nan]}, "groups expected whole numbers"),
-        ({"groups": ["a", "b", "c"]}, "groups expected whole numbers"),
+        ({"groups": [0, 1]}, "groups must be one value for each of the 3 samples"),
+        ({"groups": [0, 1, -1]}, "groups must be numbers from 0 up; got -1"),
+        ({"groups": [0, 1, 0.5]}, "groups must be whole numbers"),
+        ({"groups": [0, 1, np.nan]}, "groups must be whole numbers"),
+        ({"groups": ["a", "b", "c"]}, "groups must be whole numbers"),
         ({"groups": [0, 1, 2_000_000]}, "counted from 0"),
-        ({"groups": [0, 1, 2], "group_names": ("a", "b")}, "group_names expected 3 different names"),
-        ({"groups": [0, 1, 1], "group_names": ("a", "a")}, "group_names expected 2 different names"),
-        ({"labels": [0, -2, 1]}, "labels expected numbers from -1 up"),
+        ({"groups": [0, 1, 2], "group_names": ("a", "b")}, "group_names must be 3 different names"),
+        ({"groups": [0, 1, 1], "group_names": ("a", "a")}, "group_names must be 2 different names"),
+        ({"labels": [0, -2, 1]}, "labels must be numbers from -1 up"),
         ({"labels": [-1, -1, -1]}, "every label is -1"),
-        ({"labels": ["a", "b"]}, "labels expected one value for each of the 3 rows"),
+        ({"labels": ["a", "b"]}, "labels must be one value for each of the 3 samples"),
         ({"labels": ["a", "b", "b"], "label_names": ("a", "b")}, "drop label_names"),
-        ({"labels": np.array(["a", 1, None], object)}, "labels expected whole numbers"),
-        ({"factors": np.zeros((2, 1))}, "factors expected shape \\(3, k\\)"),
-        ({"factors": np.zeros((3, 0))}, "factors expected shape \\(3, k\\)"),
+        ({"labels": np.array(["a", 1, None], object)}, "labels must be whole numbers"),
+        ({"factors": np.zeros((2, 1))}, "factors must have shape \\(3, k\\)"),
+        ({"factors": np.zeros((3, 0))}, "factors must have shape \\(3, k\\)"),
         ({"factors": [0, 1, np.inf]}, "got infinities"),
-        ({"factors": np.zeros((3, 2)), "factor_names": ("a",)}, "factor_names expected 2 different names"),
+        ({"factors": np.zeros((3, 2)), "factor_names": ("a",)}, "factor_names must be 2 different names"),
     ],
 )
 def test_bad_columns_get_their_sentence(columns, sentence):
@@ -81,7 +81,7 @@ def test_bad_columns_get_their_sentence(columns, sentence):
 
 
 def test_columns_of_the_wrong_type_get_their_sentence():
-    with pytest.raises(TypeError, match="factors expected numbers, but got strings"):
+    with pytest.raises(TypeError, match="factors must be numbers; got strings"):
         Samples(np.zeros((2, 2)), factors=["a", "b"])
     with pytest.raises(TypeError, match="wrap it in a tuple"):
         Samples(np.zeros((2, 2)), groups=[0, 1], group_names="ab")
@@ -109,21 +109,21 @@ def test_one_factor_becomes_a_column_and_names_are_numbered():
     assert samples.label_names == ("0", "1", "2")
 
 
-def test_an_index_keeps_rows_and_columns_together():
+def test_an_index_keeps_samples_and_columns_together():
     x = np.arange(12.0).reshape(6, 2)
     groups, factors = [0, 1, 1, 0, 1, 0], np.arange(6)
     samples = Samples(x, groups=groups, labels=[0, 1, 2, 0, 1, 2], factors=factors)
     for index in (slice(1, 4), [1, 2, 3], np.array([False, True, True, True, False, False])):
-        part = samples[index]
-        np.testing.assert_array_equal(part.x, x[1:4])
-        np.testing.assert_array_equal(part.groups, [1, 1, 0])
-        np.testing.assert_array_equal(part.labels, [1, 2, 0])
-        np.testing.assert_array_equal(part.factors[:, 0], [1, 2, 3])
-        assert part.label_names == samples.label_names
+        some = samples[index]
+        np.testing.assert_array_equal(some.x, x[1:4])
+        np.testing.assert_array_equal(some.groups, [1, 1, 0])
+        np.testing.assert_array_equal(some.labels, [1, 2, 0])
+        np.testing.assert_array_equal(some.factors[:, 0], [1, 2, 3])
+        assert some.label_names == samples.label_names
     np.testing.assert_array_equal(samples[-1].x, x[5:])
     np.testing.assert_array_equal(samples.target.factors[:, 0], [1, 2, 4])
     np.testing.assert_array_equal(samples.background.factors[:, 0], [0, 3, 5])
-    with pytest.raises(ValueError, match="chose none of 6"):
+    with pytest.raises(ValueError, match="at least one of 6 samples; it chose none"):
         samples[[]]
     with pytest.raises(IndexError):
         samples[6]
@@ -132,9 +132,9 @@ def test_an_index_keeps_rows_and_columns_together():
 def test_one_sided_or_missing_groups_get_their_sentence():
     with pytest.raises(ValueError, match="have no groups"):
         _ = Samples(np.zeros((2, 2))).target
-    with pytest.raises(ValueError, match="have no background, for all 2 rows"):
+    with pytest.raises(ValueError, match="have no background: all 2 are"):
         _ = Samples(np.zeros((2, 2)), groups=[1, 1]).background
-    with pytest.raises(ValueError, match="have no target, for all 2 rows"):
+    with pytest.raises(ValueError, match="have no target: all 2 are"):
         _ = Samples(np.zeros((2, 2)), groups=[0, 0]).target
 
 
@@ -177,15 +177,15 @@ def test_a_target_given_as_nested_lists_is_one_target():
     [
         ({}, np.zeros((2, 2)), "at least one target"),
         ({"background": np.zeros((2, 2))}, np.zeros((2, 2)), "another name"),
-        (np.zeros((2, 3)), np.zeros((2, 2)), "vectors of 2 and 'target' has vectors of 3"),
-        (PICTURES / 255, PICTURES, "uint8.*float32"),
-        ([[[1, 2], [3]]], np.zeros((2, 2)), "^target 1: x expected rows of equal length"),
-        ([[np.nan, 0]], np.zeros((2, 2)), "^target: x expected finite"),
-        (np.zeros((2, 2)), np.zeros((0, 2)), "^background: x expected at least one row"),
+        (np.zeros((2, 3)), np.zeros((2, 2)), "vectors of 2, 'target' has vectors of 3"),
+        (IMAGES / 255, IMAGES, "uint8.*float32"),
+        ([[[1, 2], [3]]], np.zeros((2, 2)), "^target 1: x must be one rectangular array"),
+        ([[np.nan, 0]], np.zeros((2, 2)), "^target: x must be finite"),
+        (np.zeros((2, 2)), np.zeros((0, 2)), "^background: x must hold at least one sample"),
         (
             Samples(np.zeros((1, 2)), factors=[[1]], factor_names=("a",)),
             Samples(np.zeros((1, 2)), factors=[[1]], factor_names=("b",)),
-            "same factors in every part",
+            "must have the same factors",
         ),
     ],
 )
@@ -210,6 +210,6 @@ def test_the_fingerprint_follows_every_value_and_column():
     assert len({base.fingerprint(), *(other.fingerprint() for other in others)}) == 8
 
 
-def test_repr_tells_what_is_there():
-    text = repr(Samples(PICTURES, groups=[0, 0, 1, 1, 1, 2], labels=[0, 1, 2, 0, 1, 2], factors=np.zeros((6, 1))))
-    assert text == ("Samples(6 pictures of 3x9x12 (uint8): background 2, target 1 3, target 2 1; 3 classes; factors factor 0)")
+def test_repr_shows_what_is_there():
+    text = repr(Samples(IMAGES, groups=[0, 0, 1, 1, 1, 2], labels=[0, 1, 2, 0, 1, 2], factors=np.zeros((6, 1))))
+    assert text == ("Samples(6 images of 3x9x12 (uint8): background 2, target 1 3, target 2 1; 3 classes; factors factor 0)")

@@ -1,8 +1,8 @@
-"""Walks along single latents of methods whose answer is known."""
+"""Traversals of single latents of methods whose answer is known."""
 
 import numpy as np
 import pytest
-from fitted_made import SIDE, Halves, Whole, pictures
+from known_methods import SIDE, Halves, Whole, images
 
 import untwine as un
 from untwine import manipulate
@@ -34,9 +34,9 @@ CODES = RNG.uniform(-1, 1, size=(500, 3))
 def test_each_latent_goes_through_its_own_range_and_all_else_stays():
     codes = CODES * [1, 10, 100] + [0, 3, 0]
     start = Latents({"z": [[0.1, 0.2, 0.3]], "rest": [[7.0]]})
-    found = traverse_codes(lambda z: z.array(), start, codes, "z", 5)
-    assert found.latents.tolist() == [2, 1, 0]  # by how far each goes
-    for row, values, i in zip(found.rows, found.values, found.latents, strict=True):
+    result = traverse_codes(lambda z: z.array(), start, codes, "z", 5)
+    assert result.latents.tolist() == [2, 1, 0]  # by how far each goes
+    for row, values, i in zip(result.samples, result.values, result.latents, strict=True):
         np.testing.assert_allclose(values, np.linspace(*np.quantile(codes[:, i], [0.01, 0.99]), 5))
         np.testing.assert_array_equal(row[:, i], values)
         others = [j for j in range(4) if j != i]
@@ -44,31 +44,31 @@ def test_each_latent_goes_through_its_own_range_and_all_else_stays():
 
 
 def test_what_changes_most_comes_first_whatever_the_scale_of_the_codes():
-    found = manipulate.traverse(Weighted(), CODES[:1], CODES, steps=4)
-    assert found.latents.tolist() == [1, 0, 2]
-    np.testing.assert_allclose(found.change, [np.var(row, axis=0).mean() for row in found.rows])
-    assert found.change[2] == 0
+    result = manipulate.traverse(Weighted(), CODES[:1], CODES, steps=4)
+    assert result.latents.tolist() == [1, 0, 2]
+    np.testing.assert_allclose(result.change, [np.var(row, axis=0).mean() for row in result.samples])
+    assert result.change[2] == 0
     assert manipulate.traverse(Weighted(), CODES[:1], CODES, "z", most=1).latents.tolist() == [1]
 
 
-def test_a_traversal_of_a_fitted_method_begins_from_its_row():
+def test_a_traversal_of_a_fitted_method_begins_from_its_sample():
     data = un.load("toy_contrast", n_target=60, n_background=60).train
     method = un.ContrastivePCA(n_common=3, n_salient=2).fit(data)
     x = data.target.x
-    found = manipulate.traverse(method, x[:1], x, steps=3)  # the salient part where there are two
-    assert found.rows.shape == (2, 3, 20)
-    again = method.encode(found.rows[0])
+    result = manipulate.traverse(method, x[:1], x, steps=3)  # the salient block where there are two
+    assert result.samples.shape == (2, 3, 20)
+    again = method.encode(result.samples[0])
     np.testing.assert_allclose(again.common, np.repeat(method.encode(x[:1]).common, 3, axis=0), atol=1e-4)
-    np.testing.assert_allclose(again.salient[:, found.latents[0]], found.values[0], atol=1e-4)
+    np.testing.assert_allclose(again.salient[:, result.latents[0]], result.values[0], atol=1e-4)
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda m: manipulate.traverse(m, CODES[:2], CODES), r"x expected one row to start from, but got 2; pass x\[:1\]"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "part expected z, as weighted has, but got 'salient'"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps expected a whole number of at least 2"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most expected a whole number of at least 1"),
+        (lambda m: manipulate.traverse(m, CODES[:2], CODES), r"x must be one sample to start from; got 2; pass x\[:1\]"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "block must be 'z'; got 'salient'"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps must be a whole number of at least 2"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most must be a whole number of at least 1"),
         (lambda m: manipulate.traverse(m, CODES[0], CODES), r"pass x\[None\]"),
     ],
 )
@@ -80,14 +80,14 @@ def test_bad_input_gets_a_sentence(call, sentence):
 # in the gallery
 
 
-def test_the_gallery_walks_along_each_latent_of_each_block():
-    g = gallery(Halves(), pictures())
+def test_the_gallery_traverses_each_latent_of_each_block():
+    g = gallery(Halves(), images())
     half = SIDE // 2
     for block, moving, still in (("common", np.s_[:half], np.s_[half:]), ("salient", np.s_[half:], np.s_[:half])):
-        grid = g[f"walk_{block}"]
+        grid = g.traversals[block].images
         assert grid.dtype == np.uint8
         assert grid.shape == (4, 8, 1, SIDE, SIDE)
-        for row, i in zip(grid, g[f"walk_latents_{block}"], strict=True):
+        for row, i in zip(grid, g.traversals[block].latents, strict=True):
             assert (row[:, 0, still] == row[0, 0, still]).all()
             column = row[:, 0, moving][:, 0].astype(int)
             changed = np.ptp(column, axis=0) > 0
@@ -95,15 +95,17 @@ def test_the_gallery_walks_along_each_latent_of_each_block():
             assert (np.diff(column[:, 2 * i]) > 0).all()
 
 
-def test_the_gallery_says_what_each_latent_tells_and_how_it_varies():
-    data = pictures(2_000, 50)
+def test_the_gallery_has_mean_std_and_information_of_each_latent():
+    data = images(2_000, 50)
     g = gallery(Halves(), data)
     codes = Halves().encode(data.target.x)
-    np.testing.assert_allclose(g["spread_common"], [codes.common.mean(0), codes.common.std(0)], atol=1e-6)
-    assert g["factor_names"].tolist() == ["left", "right"]
-    told = g["told_common"]
-    assert min(told[0, 0], told[1, 1]) > 0.8
-    assert max(told[0, 1], told[1, 0], told[2:].max(), g["told_salient"].max()) < 0.1
+    common = g.latents["common"]
+    np.testing.assert_allclose([common.mean, common.std], [codes.common.mean(0), codes.common.std(0)], atol=1e-6)
+    assert g.factor_names == ("left", "right")
+    information = common.information
+    assert min(information[0, 0], information[1, 1]) > 0.8
+    others = (information[0, 1], information[1, 0], information[2:].max(), g.latents["salient"].information.max())
+    assert max(others) < 0.1
 
 
 def test_unknown_and_constant_factors_are_left_out_of_the_gallery():
@@ -111,8 +113,8 @@ def test_unknown_and_constant_factors_are_left_out_of_the_gallery():
     factors = np.column_stack([x[:, 0], np.full(80, np.nan), np.ones(80)])
     factors[:10, 0] = np.nan
     g = gallery(Whole(), Samples(x, factors=factors, factor_names=("a", "unknown", "constant")))
-    assert g["factor_names"].tolist() == ["a"]
-    assert g["told_z"].shape == (2, 1)
-    assert "walk_z" not in g
+    assert g.factor_names == ("a",)
+    assert g.latents["z"].information.shape == (2, 1)
+    assert g.traversals == {}
     alone = gallery(Whole(), Samples(x, factors=factors[:, 1:], factor_names=("unknown", "constant")))
-    assert "told_z" not in alone
+    assert alone.latents["z"].information is None

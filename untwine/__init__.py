@@ -6,119 +6,119 @@ What is named here is imported when it is first used, so that `import untwine` i
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from untwine import data, manipulate, metrics, plots
     from untwine.data import load
-    from untwine.evaluation.scoring import Score, evaluate
+    from untwine.evaluation.run import evaluate_run
+    from untwine.evaluation.scoring import evaluate
     from untwine.latents import Latents
     from untwine.linear.contrast import ContrastTest, contrast_test
-    from untwine.methods import (
-        DIPVAE,
-        LORD,
-        MLVAE,
-        PCA,
-        VAE,
-        BetaTCVAE,
-        BetaVAE,
-        ContrastivePCA,
-        ContrastiveVAE,
-        CycleVAE,
-        DoubleInfoGAN,
-        DrNet,
-        FactorVAE,
-        GeneralisedContrastivePCA,
-        InfoGAN,
-        MixingAE,
-        MMcVAE,
-        PrincipledVAE,
-        ProbabilisticContrastivePCA,
-        RbVAE,
-        SepVAE,
-        StarGAN,
-        SymmetricRbVAE,
-        SymmetricVAE,
-        load_method,
-    )
+    from untwine.methods import *  # noqa: F403 (the methods by their class names)
+    from untwine.methods import load_method
     from untwine.report.page import report
+    from untwine.runs.scores import Score
     from untwine.samples import Samples
     from untwine.study import Study
-    from untwine.training.loop import TrainingError
+    from untwine.training.errors import TrainingError
 
 __all__ = [
-    "DIPVAE",
-    "LORD",
-    "MLVAE",
-    "PCA",
-    "VAE",
-    "BetaTCVAE",
-    "BetaVAE",
     "ContrastTest",
-    "ContrastivePCA",
-    "ContrastiveVAE",
-    "CycleVAE",
-    "DoubleInfoGAN",
-    "DrNet",
-    "FactorVAE",
-    "GeneralisedContrastivePCA",
-    "InfoGAN",
     "Latents",
-    "MMcVAE",
-    "MixingAE",
-    "PrincipledVAE",
-    "ProbabilisticContrastivePCA",
-    "RbVAE",
     "Samples",
     "Score",
-    "SepVAE",
-    "StarGAN",
     "Study",
-    "SymmetricRbVAE",
-    "SymmetricVAE",
     "TrainingError",
     "contrast_test",
     "data",
     "evaluate",
+    "evaluate_run",
     "load",
     "load_method",
     "manipulate",
     "metrics",
     "plots",
+    "register",
     "report",
-]
+]  # and every method by the name of its class
 
 PLACES = {
-    "data": ("load",),
-    "evaluation.scoring": ("Score", "evaluate"),
-    "latents": ("Latents",),
-    "linear.contrast": ("ContrastTest", "contrast_test"),
-    "samples": ("Samples",),
-    "study": ("Study",),
-    "training.loop": ("TrainingError",),
-}  # all else is in `methods`
+    "ContrastTest": "linear.contrast",
+    "Latents": "latents",
+    "Samples": "samples",
+    "Score": "runs.scores",
+    "Study": "study",
+    "TrainingError": "training.errors",
+    "contrast_test": "linear.contrast",
+    "evaluate": "evaluation.scoring",
+    "evaluate_run": "evaluation.run",
+    "load": "data",
+}  # all else is a module, or in `methods`
+
+Thing = TypeVar("Thing")
+
+
+def register(thing: Thing) -> Thing:
+    """Add your own method, metric or data set to the catalogue of this process; may stand as a decorator.
+
+    Parameters
+    ----------
+    thing
+        A subclass of `Method`, by its `name`; an `untwine.metrics.Metric`, by its `name`; or a data set, a function of keyword
+        options that returns `Splits`, by the function's name.
+
+    Returns
+    -------
+    thing
+        The same.
+    """
+    import inspect
+
+    from untwine.data import Splits
+    from untwine.data.catalogue import DATA_SETS
+    from untwine.evaluation.registry import METRICS
+    from untwine.method.contract import Method
+    from untwine.methods import METHODS
+    from untwine.metrics import Metric
+
+    if inspect.isclass(thing) and issubclass(thing, Method):
+        METHODS.register(thing.name, thing)
+    elif isinstance(thing, Metric):
+        METRICS.register(thing.name, thing)
+    elif inspect.isfunction(thing) and inspect.signature(thing).return_annotation in (Splits, "Splits"):
+        DATA_SETS.register(thing.__name__, thing)
+    else:
+        raise TypeError(
+            f"register needs a Method subclass, a Metric or a function that returns Splits; got {thing!r}; annotate the "
+            "function of a data set as -> Splits."
+        )
+    return thing
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name.startswith("__"):
         raise AttributeError(f"module 'untwine' has no attribute {name!r}")
     import untwine.data
-    import untwine.evaluation.scoring
+    import untwine.evaluation.run
     import untwine.manipulate
     import untwine.methods
     import untwine.metrics
     import untwine.plots
     import untwine.report
-    import untwine.study  # noqa: F401
+    import untwine.study
 
-    if name in globals():  # a module, which its import has bound
+    if name in __all__ and name in globals():  # a module, which its import has bound
         return globals()[name]
-    place = next((place for place, names in PLACES.items() if name in names), "methods")
-    globals()[name] = result = getattr(sys.modules[f"untwine.{place}"], name)
+    if name not in __all__ and name not in untwine.methods.CLASSES:
+        raise AttributeError(f"module 'untwine' has no attribute {name!r}")
+    globals()[name] = result = getattr(sys.modules[f"untwine.{PLACES.get(name, 'methods')}"], name)
     return result
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    import untwine.methods
+
+    return sorted({*globals(), *__all__, *untwine.methods.CLASSES})

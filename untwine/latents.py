@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 
 class Latents(Mapping[str, Array]):
@@ -34,10 +34,10 @@ class Latents(Mapping[str, Array]):
     def __init__(self, blocks: Mapping[str, ArrayLike], neutral: Mapping[str, ArrayLike] | None = None) -> None:
         self._blocks = {name: _block(name, codes) for name, codes in blocks.items()}
         if not self._blocks:
-            raise ValueError("Latents expected at least one block of codes, but got none.")
-        rows = {name: len(codes) for name, codes in self._blocks.items()}
-        if len(set(rows.values())) > 1:
-            raise ValueError(f"Latents expected the same number of rows in every block, but got {rows}.")
+            raise ValueError("Latents must have at least one block of codes; got none.")
+        counts = {name: len(codes) for name, codes in self._blocks.items()}
+        if len(set(counts.values())) > 1:
+            raise ValueError(f"Latents must have as many samples in every block; got {counts}.")
         self._neutral = {name: np.zeros(codes.shape[1], codes.dtype) for name, codes in self._blocks.items()}
         for name, value in (neutral or {}).items():
             self._neutral[name] = _neutral(name, value, self._blocks[self._known(name)])
@@ -51,7 +51,7 @@ class Latents(Mapping[str, Array]):
         return iter(self._blocks)
 
     def __len__(self) -> int:
-        """Return how many blocks there are; `rows` counts the samples."""
+        """Return how many blocks there are; `n_samples` counts the samples."""
         return len(self._blocks)
 
     def __getattr__(self, name: str) -> Array:
@@ -71,11 +71,13 @@ class Latents(Mapping[str, Array]):
 
     def __repr__(self) -> str:
         return (
-            f"Latents({self.rows} rows: " + ", ".join(f"{name} {codes.shape[1]}" for name, codes in self._blocks.items()) + ")"
+            f"Latents({self.n_samples} samples: "
+            + ", ".join(f"{name} {codes.shape[1]}" for name, codes in self._blocks.items())
+            + ")"
         )
 
     @property
-    def rows(self) -> int:
+    def n_samples(self) -> int:
         """How many samples were encoded."""
         return len(next(iter(self._blocks.values())))
 
@@ -85,59 +87,64 @@ class Latents(Mapping[str, Array]):
         return dict(self._neutral)
 
     def take(self, index: Any) -> Latents:
-        """Return the chosen rows (a slice, a mask or indices) of every block."""
-        chosen = np.atleast_1d(np.arange(self.rows)[index])
+        """Return the codes of the chosen samples (a slice, a mask or indices)."""
+        chosen = np.atleast_1d(np.arange(self.n_samples)[index])
         return self._with({name: codes[chosen] for name, codes in self._blocks.items()})
 
     def array(self) -> Array:
         """Return all blocks side by side as one 2-D array."""
         return np.concatenate(list(self._blocks.values()), axis=1)
 
-    def swap(self, other: Latents, part: str) -> Latents:
-        """Return these codes with the block `part` of `other`: row by row, or its single row for all."""
+    def swap(self, other: Latents, block: str) -> Latents:
+        """Return these codes with the block `block` of `other`: sample by sample, or its single sample for all."""
         if not isinstance(other, Latents):
-            raise TypeError(f"swap expected the Latents of other rows, but got a {type(other).__name__}; encode them first.")
-        mine, theirs = self[self._known(part)], other[other._known(part)]
+            raise TypeError(f"swap needs the Latents of other samples; got a {type(other).__name__}; encode them first.")
+        mine, theirs = self[self._known(block)], other[other._known(block)]
         if theirs.shape[1] != mine.shape[1] or len(theirs) not in (1, len(mine)):
             raise ValueError(
-                f"swap expected {part!r} codes of shape {mine.shape} or a single row of them, but got {theirs.shape}; "
-                "take as many rows of both, from one method."
+                f"swap needs {block!r} codes of shape {mine.shape}, or of a single sample; got {theirs.shape}; "
+                "take as many samples of both, from one method."
             )
-        return self._with({**self._blocks, part: np.broadcast_to(theirs, mine.shape).copy()})
+        return self._with({**self._blocks, block: np.broadcast_to(theirs, mine.shape).copy()})
 
-    def remove(self, part: str) -> Latents:
-        """Return these codes with the block `part` at its neutral value."""
-        return self._with({**self._blocks, part: np.broadcast_to(self._neutral[self._known(part)], self[part].shape).copy()})
+    def cross(self, other: Latents, block: str) -> Latents:
+        """Return every sample with the block of every sample of `other`, the samples of `other` varying fastest."""
+        i, j = np.divmod(np.arange(self.n_samples * other.n_samples), other.n_samples)
+        return self.take(i).swap(other.take(j), block)
 
-    def walk(self, part: str, dimension: int, values: ArrayLike) -> Latents:
-        """Return one sample's codes repeated, with one dimension of `part` going through `values`."""
+    def remove(self, block: str) -> Latents:
+        """Return these codes with the block `block` at its neutral value."""
+        return self._with({**self._blocks, block: np.broadcast_to(self._neutral[self._known(block)], self[block].shape).copy()})
+
+    def traverse(self, block: str, dimension: int, values: ArrayLike) -> Latents:
+        """Return one sample's codes repeated, with one dimension of `block` going through `values`."""
         values = np.asarray(values, dtype=float).ravel()
-        if self.rows != 1:
-            raise ValueError(f"walk expected the codes of one sample, but got {self.rows}; choose one with z.take([i]).")
-        width = self[self._known(part)].shape[1]
+        if self.n_samples != 1:
+            raise ValueError(f"traverse needs the codes of one sample; got {self.n_samples}; choose one with z.take([i]).")
+        width = self[self._known(block)].shape[1]
         if not -width <= dimension < width:
-            raise ValueError(f"walk expected a dimension of {part!r} below {width}, but got {dimension}.")
+            raise ValueError(f"traverse needs a dimension of {block!r} below {width}; got {dimension}.")
         blocks = {name: np.repeat(codes, len(values), axis=0) for name, codes in self._blocks.items()}
-        blocks[part][:, dimension] = values
+        blocks[block][:, dimension] = values
         return self._with(blocks)
 
-    def interpolate(self, other: Latents, steps: int, part: str | None = None) -> Latents:
+    def interpolate(self, other: Latents, steps: int, block: str | None = None) -> Latents:
         """Return `steps` codes on the straight line from one sample to another, ends included.
 
-        With `part`, only that block moves and the others stay those of this sample.
+        With `block`, only that block moves and the others stay those of this sample.
         """
-        if self.rows != 1 or other.rows != 1:
+        if self.n_samples != 1 or other.n_samples != 1:
             raise ValueError(
-                f"interpolate expected one sample on each side, but got {self.rows} and {other.rows}; use z.take([i])."
+                f"interpolate needs one sample on each side; got {self.n_samples} and {other.n_samples}; use z.take([i])."
             )
         if steps < 2:
-            raise ValueError(f"interpolate expected at least 2 steps, the two ends, but got {steps}.")
+            raise ValueError(f"interpolate needs at least 2 steps, the two ends; got {steps}.")
         t = np.linspace(0.0, 1.0, steps)[:, None]
-        moving = tuple(self) if part is None else (self._known(part),)
+        moving = tuple(self) if block is None else (self._known(block),)
         for name in moving:
             if other[other._known(name)].shape != self[name].shape:
                 raise ValueError(
-                    f"interpolate expected {name!r} codes of one width, but got {self[name].shape[1]} "
+                    f"interpolate needs {name!r} codes of one width; got {self[name].shape[1]} "
                     f"and {other[name].shape[1]}; take both from one method."
                 )
         return self._with(
@@ -165,14 +172,12 @@ def _block(name: str, codes: ArrayLike) -> Array:
     try:
         codes = np.array(codes)
     except ValueError:
-        raise ValueError(f"the block {name!r} expected rows of equal width, but the rows differ in width.") from None
+        raise ValueError(f"the block {name!r} must be one rectangular array; its codes differ in width.") from None
     if codes.ndim != 2 or codes.dtype.kind not in "uif":
-        raise ValueError(
-            f"the block {name!r} expected numbers of shape (n, width), but got {codes.dtype} of shape {codes.shape}."
-        )
+        raise ValueError(f"the block {name!r} must be numbers of shape (n, width); got {codes.dtype} of shape {codes.shape}.")
     codes = codes if codes.dtype.kind == "f" else codes.astype(np.float64)
     if not np.isfinite(codes).all():
-        raise ValueError(f"the block {name!r} expected finite codes, but got NaN or infinity.")
+        raise ValueError(f"the block {name!r} must be finite codes; got NaN or infinity.")
     return codes
 
 
@@ -180,6 +185,6 @@ def _neutral(name: str, value: ArrayLike, codes: Array) -> Array:
     value = np.asarray(value, dtype=codes.dtype)
     if value.shape not in ((), codes.shape[1:]) or not np.isfinite(value).all():
         raise ValueError(
-            f"the neutral value of {name!r} expected a finite number, or {codes.shape[1]} of them, but got shape {value.shape}."
+            f"the neutral value of {name!r} must be a finite number, or {codes.shape[1]} of them; got shape {value.shape}."
         )
     return np.broadcast_to(value, codes.shape[1:])

@@ -1,7 +1,7 @@
-"""What the parts are good for: swap, remove, draw, interpolate and traverse them; a fitted method and rows in, rows out.
+"""What the latent blocks are good for: swap, remove, sample, interpolate and traverse them.
 
-Rows that come out are as `decode` makes them: pictures in [0, 1], vectors in the units of the data. A part is any block of the
-method, by name: `salient` or `common`, `class` or `content`.
+Functions of a fitted method and of samples. They return samples as `decode` does: images in [0, 1], vectors in the units of the
+data. A block is any block of the method, by name: `salient` or `common`, `class` or `content`.
 """
 
 from __future__ import annotations
@@ -13,31 +13,33 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.method.contract import Method
-from untwine.samples import Array, Samples
+from untwine.registry.checks import check_choice, check_int
+from untwine.samples import Samples
 
-Rows = Samples | ArrayLike
+Observations = Samples | ArrayLike
 
-SPAN = 0.98  # the middle share of the codes: the outermost ones are single rows, not the data
+SPAN = 0.98  # the middle fraction of the codes: the outermost ones are single samples
 
 
-def swap(method: Method, a: Rows, b: Rows, part: str = "salient") -> Array:
-    """Return each row of `a` with the part of the row of `b` beside it.
+def swap(method: Method, a: Observations, b: Observations, block: str = "salient") -> Array:
+    """Return each sample of `a` with the block of the corresponding sample of `b`.
 
     Parameters
     ----------
     method
         A fitted method.
     a, b
-        Equally many rows (n, ...), or a single row of one of them, which then goes with every row of the other.
-    part
+        As many samples (n, ...) of each, or a single sample of one of them, which then goes with every sample of the other.
+    block
         The block that comes from `b`; all others are those of `a`.
 
     Returns
     -------
     swapped
-        Rows (n, ...).
+        Samples (n, ...).
 
     Examples
     --------
@@ -48,309 +50,307 @@ def swap(method: Method, a: Rows, b: Rows, part: str = "salient") -> Array:
     >>> bool(np.allclose(swap(method, x, x), method.reconstruct(x)))
     True
     """
-    z, w = _codes(method, a, "a"), _codes(method, b, "b")
-    rest_of(method, part)
-    return method.decode(_match(z, w).swap(_match(w, z), part))
+    z, w = _encode(method, a, "a"), _encode(method, b, "b")
+    other_block(method, block)
+    return method.decode(_match(z, w).swap(_match(w, z), block))
 
 
-def grid(method: Method, a: Rows, b: Rows, part: str = "salient") -> Array:
-    """Return every row of `a` with the part of every row of `b`.
+def swap_grid(method: Method, a: Observations, b: Observations, block: str = "salient") -> Array:
+    """Return every sample of `a` with the block of every sample of `b`.
 
     Parameters
     ----------
     method
         A fitted method.
     a
-        Rows (n, ...) that give all other parts, one for each row of the grid.
+        Samples (n, ...) that give all other blocks, one for each row of the grid.
     b
-        Rows (m, ...) that give the part, one for each column of the grid.
-    part
+        Samples (m, ...) that give the block, one for each column of the grid.
+    block
         The block that comes from `b`.
 
     Returns
     -------
     swapped
-        Rows (n, m, ...); `untwine.plots.swap_grid(a, b, swapped)` draws them.
+        Samples (n, m, ...); `untwine.plots.swap_grid(a, b, swapped)` draws them.
     """
-    z, w = _codes(method, a, "a"), _codes(method, b, "b")
-    rest_of(method, part)
-    i, j = np.divmod(np.arange(z.rows * w.rows), w.rows)
-    rows = method.decode(z.take(i).swap(w.take(j), part))
-    return rows.reshape(z.rows, w.rows, *rows.shape[1:])
+    z, w = _encode(method, a, "a"), _encode(method, b, "b")
+    other_block(method, block)
+    return _grid(method.decode(z.cross(w, block)), z.n_samples)
 
 
-def remove(method: Method, x: Rows, part: str = "salient") -> Array:
-    """Return rows without a part; without the salient one, a target becomes its background counterpart.
+def remove(method: Method, x: Observations, block: str = "salient") -> Array:
+    """Return samples without a block; without the salient one, a target becomes its background counterpart.
 
-    The part is set to what the method takes for "nothing there": 0, or the reference that it has learned.
+    The block is set to its neutral value: 0, or the reference that the method has learned.
     """
-    z = _codes(method, x, "x")
-    rest_of(method, part)
-    return method.decode(z.remove(part))
+    z = _encode(method, x, "x")
+    other_block(method, block)
+    return method.decode(z.remove(block))
 
 
 def sample(
-    method: Method, x: Rows, n: int = 8, part: str = "salient", *, seed: int = 0, from_rows: Rows | None = None
+    method: Method,
+    x: Observations,
+    n: int = 8,
+    block: str = "salient",
+    *,
+    seed: int = 0,
+    from_samples: Observations | None = None,
 ) -> Array:
-    """Return every row of `x` with `n` new parts, the same ones for every row.
+    """Return every sample of `x` with `n` newly drawn codes of a block, the same ones for every sample.
 
     Parameters
     ----------
     method
         A fitted method.
     x
-        Rows (m, ...) whose other parts stay.
+        Samples (m, ...) whose other blocks stay.
     n
-        How many parts to draw.
-    part
+        How many codes to draw.
+    block
         The block that is drawn.
     seed
-        The same seed draws the same parts.
-    from_rows
-        Draw near the codes of these rows, targets for instance, and not from the method's prior. In many methods the codes of
-        real rows fill only a corner of the prior, and what it draws elsewhere looks like nothing in the data.
+        The same seed draws the same codes.
+    from_samples
+        Draw near the codes of these samples, for instance targets, and not from the method's prior. In many methods the codes
+        of real samples fill only a corner of the prior, and what is decoded from elsewhere looks like nothing in the data.
 
     Returns
     -------
     sampled
-        Rows (m, n, ...); column j has the j-th part.
+        Samples (m, n, ...); column j has the j-th code.
     """
-    _at_least("n", n, 1)
-    _at_least("seed", seed, 0)
-    z = _codes(method, x, "x")
-    rest_of(method, part)
-    if from_rows is None:
-        codes = method.prior(n, torch.Generator().manual_seed(seed))[part].numpy()
+    check_int("n", n, 1)
+    check_int("seed", seed, 0)
+    z = _encode(method, x, "x")
+    other_block(method, block)
+    if from_samples is None:
+        codes = method.prior(n, torch.Generator().manual_seed(seed))[block].numpy()
     else:
-        codes = _near(_codes(method, from_rows, "from_rows")[part], n, seed)
-    i, j = np.divmod(np.arange(z.rows * n), n)
-    rows = method.decode(z.take(i).swap(Latents({part: codes[j]}), part))
-    return rows.reshape(z.rows, n, *rows.shape[1:])
+        codes = _smoothed_bootstrap(_encode(method, from_samples, "from_samples")[block], n, seed)
+    return _grid(method.decode(z.cross(Latents({block: codes}), block)), z.n_samples)
 
 
-def made(method: Method, rows: int = 6, n: int = 6, part: str = "salient", *, seed: int = 0) -> Array:
-    """Return rows made from drawn codes alone: every drawn rest without the part, and then with `n` drawn parts.
+def sample_grid(method: Method, rows: int = 6, n: int = 6, block: str = "salient", *, seed: int = 0) -> Array:
+    """Return samples decoded from the prior alone: every draw of the other blocks without the block, then with `n` draws of it.
 
     Parameters
     ----------
     method
         A fitted method.
     rows
-        How many times all but the part is drawn: one for each row of the grid.
+        How often the other blocks are drawn: one for each row of the grid.
     n
-        How many parts are drawn, the same ones for every row.
-    part
-        The block that is absent in the first column and changes from there on.
+        How often the block is drawn; the same draws for every row.
+    block
+        The block that is removed in the first column and changes from there on.
     seed
         The same seed draws the same codes.
 
     Returns
     -------
-    made
-        Rows (rows, 1 + n, ...); `untwine.plots.strips(made[:, 1:], made[:, 0])` draws them.
+    generated
+        Samples (rows, 1 + n, ...); `untwine.plots.strips(generated[:, 1:], generated[:, 0])` draws them.
     """
-    _at_least("rows", rows, 1)
-    _at_least("n", n, 1)
-    _at_least("seed", seed, 0)
-    rest_of(method, part)
+    check_int("rows", rows, 1)
+    check_int("n", n, 1)
+    check_int("seed", seed, 0)
+    other_block(method, block)
     codes = method.prior(max(rows, n), torch.Generator().manual_seed(seed))
     drawn = Latents({name: code.numpy() for name, code in codes.items()}, method.neutral())
-    return crossed(method.decode, drawn, rows, n, part)
+    return cross_product(method.decode, drawn, rows, n, block)
 
 
-def interpolate(method: Method, a: Rows, b: Rows, part: str | None = "salient", steps: int = 8) -> Array:
-    """Return the way from each row of `a` to the row of `b` beside it, in equal steps of the codes.
+def interpolate(method: Method, a: Observations, b: Observations, block: str | None = "salient", steps: int = 8) -> Array:
+    """Return the path from each sample of `a` to the corresponding sample of `b`, in equal steps of the codes.
 
     Parameters
     ----------
     method
         A fitted method.
     a, b
-        Equally many rows (n, ...), or a single row of one of them, which then goes with every row of the other.
-    part
-        The block that moves while all others stay those of `a`; None moves all.
+        As many samples (n, ...) of each, or a single sample of one of them, which then goes with every sample of the other.
+    block
+        The block that is interpolated while all others stay those of `a`; None interpolates all.
     steps
-        How many rows on the way, both ends included.
+        How many samples on the path, both ends included.
 
     Returns
     -------
     interpolated
-        Rows (n, steps, ...): the first of each is `a` reconstructed, the last is `a` with the part of `b`.
+        Samples (n, steps, ...): the first of each is `a` reconstructed, the last is `a` with the block of `b`.
     """
-    _at_least("steps", steps, 2)
-    z, w = _codes(method, a, "a"), _codes(method, b, "b")
+    check_int("steps", steps, 2)
+    if block is not None:
+        known_block(method, block)
+    z, w = _encode(method, a, "a"), _encode(method, b, "b")
     z, w = _match(z, w), _match(w, z)
-    if part is not None:
-        known_part(method, part)
-    return np.stack([method.decode(z.take([i]).interpolate(w.take([i]), steps, part)) for i in range(z.rows)])
+    return np.stack([method.decode(z.take([i]).interpolate(w.take([i]), steps, block)) for i in range(z.n_samples)])
+
+
+class Traversal(NamedTuple):
+    """What `traverse` returns: an entry for each latent, the one that changes the samples most first.
+
+    Attributes
+    ----------
+    samples
+        What was decoded (d, steps, ...).
+    values
+        The values (d, steps) of the latent.
+    latents
+        Which latent of its block each entry is about (d,), from 0.
+    change
+        How much the samples vary along the traversal (d,): their variance over the steps, mean over pixels or features.
+    """
+
+    samples: Array
+    values: Array
+    latents: Array
+    change: Array
 
 
 def traverse(
     method: Method,
-    x: Rows,
-    from_rows: Rows | None = None,
-    part: str | None = None,
+    x: Observations,
+    from_samples: Observations | None = None,
+    block: str | None = None,
     steps: int = 8,
     most: int | None = None,
     *,
     ends: tuple[float, float] | None = None,
 ) -> Traversal:
-    """Move each latent of a part through its range, or between two ends, while all else stays that of one row.
+    """Vary each latent of a block over its range, or between two ends, while all else stays that of one sample.
 
     Parameters
     ----------
     method
         A fitted method.
     x
-        The row (1, ...) to start from.
-    from_rows
-        Rows (n, ...) that give the range: each latent goes in equal steps through the middle 98 % of its own codes of them.
-    part
-        The block whose latents move; where not given the only one, or `salient`.
+        The sample (1, ...) to start from.
+    from_samples
+        Samples (n, ...) that give the range: each latent goes in equal steps through the middle 98 % of its codes of them.
+    block
+        The block whose latents are traversed; where not given the only one, or `salient`.
     steps
-        How many, both ends included.
+        How many values, both ends included.
     most
-        Keep only so many latents, those that change most; all where not given.
+        Return only so many latents, those that change the samples most; all where not given.
     ends
-        The first and the last value of every latent, such as (-1.5, 1.5), in place of the range of `from_rows`.
+        The first and the last value of every latent, such as (-1.5, 1.5), in place of the range of `from_samples`.
 
     Returns
     -------
     traversal
-        `rows` (latents, steps, ...), the latent that changes them most first, with `values`, `latents` and `change` of each;
-        `untwine.plots.traversals(found.rows, found.values)` draws them.
+        `samples` (latents, steps, ...), the latent that changes them most first, with `values`, `latents` and `change` of each;
+        `untwine.plots.traversal_grid(traversal.samples, traversal.values)` draws them.
     """
-    _at_least("steps", steps, 2)
+    check_int("steps", steps, 2)
     if most is not None:
-        _at_least("most", most, 1)
-    part = traversed_part(method, part)
-    start = _codes(method, x, "x")
-    if (from_rows is None) == (ends is None):
-        raise ValueError("traverse expected the range of the latents, from_rows or ends, but got both or neither; pass one.")
-    if ends is None:
-        codes = _codes(method, from_rows, "from_rows")[part]  # type: ignore[arg-type]
-    elif np.shape(ends) == (2,) and np.isfinite(ends).all() and ends[0] < ends[1]:
-        codes = np.repeat(np.asarray(ends, dtype=np.float32)[:, None], start[part].shape[1], axis=1)
-    else:
-        raise ValueError(f"ends expected two numbers, the lower one first, but got {ends!r}.")
-    if start.rows != 1:
-        raise ValueError(f"x expected one row to start from, but got {start.rows}; pass x[:1].")
-    return traverse_codes(method.decode, start, codes, part, steps, most, SPAN if ends is None else 1.0)
-
-
-class Traversal(NamedTuple):
-    """What `traverse` returns: a row for each latent, the one that changes most first.
-
-    Attributes
-    ----------
-    rows
-        What was decoded (d, steps, ...).
-    values
-        The values (d, steps) that the latent went through.
-    latents
-        Which latent of its block each row is about (d,), from 0.
-    change
-        How much the rows vary along the walk (d,): their variance over the steps, mean over pixels or features.
-    """
-
-    rows: Array
-    values: Array
-    latents: Array
-    change: Array
+        check_int("most", most, 1)
+    block = traversed_block(method, block)
+    start = _encode(method, x, "x")
+    if start.n_samples != 1:
+        raise ValueError(f"x must be one sample to start from; got {start.n_samples}; pass x[:1].")
+    if ends is None and from_samples is not None:
+        codes = _encode(method, from_samples, "from_samples")[block]
+        return traverse_codes(method.decode, start, codes, block, steps, most)
+    if ends is None or from_samples is not None:
+        raise ValueError("traverse needs the range of the latents, from_samples or ends; got both or neither; pass one.")
+    if np.shape(ends) != (2,) or not np.isfinite(ends).all() or ends[0] >= ends[1]:
+        raise ValueError(f"ends must be two numbers, the lower one first; got {ends!r}.")
+    codes = np.repeat(np.asarray(ends, dtype=np.float32)[:, None], start[block].shape[1], axis=1)
+    return traverse_codes(method.decode, start, codes, block, steps, most, span=1.0)
 
 
 def traverse_codes(
     decode: Callable[[Latents], Array],
     start: Latents,
     codes: Array,
-    part: str,
+    block: str,
     steps: int,
     most: int | None = None,
     span: float = SPAN,
 ) -> Traversal:
-    """Move each latent of a part through the range that it has in codes (n, width), all else being that of one row.
+    """Vary each latent of a block over its range in codes (n, width), all else being that of one sample.
 
     Parameters
     ----------
     decode
-        From codes to rows, such as the method's.
+        From codes to samples, such as the method's.
     start
-        The codes of one row.
+        The codes of one sample.
     codes
-        The part's codes of many rows: each latent goes in equal steps through the middle share of its own.
+        The block's codes of many samples: each latent goes in equal steps through the middle fraction of its own.
     most
-        Keep only so many latents, those that change most.
+        Return only so many latents, those that change the samples most.
     span
-        That share; 1 goes from the least code to the largest.
+        That fraction; 1 goes from the least code to the largest.
     """
     low, high = np.quantile(codes, [(1 - span) / 2, (1 + span) / 2], axis=0)
     values = np.linspace(low, high, steps, axis=1)
-    rows = np.stack([decode(start.walk(part, i, row)) for i, row in enumerate(values)])
-    change = rows.reshape(len(rows), steps, -1).var(axis=1, dtype=np.float64).mean(axis=1)
+    samples = np.stack([decode(start.traverse(block, i, row)) for i, row in enumerate(values)])
+    change = samples.reshape(len(samples), steps, -1).var(axis=1, dtype=np.float64).mean(axis=1)
     order = np.argsort(-change, kind="stable")[:most]
-    return Traversal(rows[order], values[order], order, change[order])
+    return Traversal(samples[order], values[order], order, change[order])
 
 
-def crossed(decode: Callable[[Latents], Array], drawn: Latents, rows: int, n: int, part: str) -> Array:
-    """Return (rows, 1 + n, ...): each of the first drawn rests without the part, then with each of the first drawn parts."""
-    i, j = np.divmod(np.arange(rows * n), n)
-    alone, joined = decode(drawn.take(slice(rows)).remove(part)), decode(drawn.take(i).swap(drawn.take(j), part))
-    return np.concatenate([alone[:, None], joined.reshape(rows, n, *alone.shape[1:])], axis=1)
+def cross_product(decode: Callable[[Latents], Array], drawn: Latents, rows: int, n: int, block: str) -> Array:
+    """Return (rows, 1 + n, ...): each of the first samples without the block, then with the block of each of the first n."""
+    first = drawn.take(slice(rows))
+    without, crossed = decode(first.remove(block)), decode(first.cross(drawn.take(slice(n)), block))
+    return np.concatenate([without[:, None], _grid(crossed, rows)], axis=1)
 
 
-def traversed_part(method: Method, part: str | None) -> str:
-    """Return the part whose latents a traversal moves: the one given, the only one, or the salient one."""
+def traversed_block(method: Method, block: str | None) -> str:
+    """Return the block whose latents a traversal varies: the one given, the only one, or the salient one."""
     only = next(iter(method.blocks)) if len(method.blocks) == 1 else "salient"
-    return known_part(method, only if part is None else part)
+    return known_block(method, only if block is None else block)
 
 
-def known_part(method: Method, part: str) -> str:
-    """Return the name of a part that the method has, or say which it has."""
-    if part not in method.blocks:
-        names = " or ".join(method.blocks)
-        raise ValueError(f"part expected {names}, as {method.name} has, but got {part!r}; choose a block of the method.")
-    return part
+def known_block(method: Method, block: str) -> str:
+    """Return the name of a block that the method has, or refuse it."""
+    return check_choice("block", block, method.blocks)
 
 
-def rest_of(method: Method, part: str) -> str:
-    """Name what stays when the part changes; refuse a part that the method lacks, or besides which it has nothing."""
+def other_block(method: Method, block: str) -> str:
+    """Name what stays when the block changes; refuse a block that the method lacks, or that is its only one."""
     if len(method.blocks) < 2:
         raise ValueError(
-            f"a method with several parts was expected, so that one can change, but {method.name} has the block "
-            f"{next(iter(method.blocks))} alone; fit one that takes rows apart."
+            f"the method must have several blocks, so that one can change; {method.name} has only "
+            f"{next(iter(method.blocks))}; fit a contrastive or class-supervised method."
         )
-    rest = [name for name in method.blocks if name != known_part(method, part)]
+    rest = [name for name in method.blocks if name != known_block(method, block)]
     return rest[0] if len(rest) == 1 else "other"
 
 
-def _near(codes: Array, n: int, seed: int) -> Array:
-    """Draw n codes near the given ones, with their mean and covariance: the smoothed bootstrap."""
-    chance, rows = np.random.default_rng(seed), len(codes)
+def _smoothed_bootstrap(codes: Array, n: int, seed: int) -> Array:
+    """Draw n codes near the given ones, with their mean and covariance."""
+    rng, many = np.random.default_rng(seed), len(codes)
     centre = codes.mean(0)
-    off = codes - centre
-    h = rows ** (-1 / (codes.shape[1] + 4))  # the more rows there are, the closer to them
-    spread = chance.normal(size=(n, rows)) @ off / np.sqrt(rows)
-    chosen = off[chance.choice(rows, n, replace=n > rows)]
-    drawn: Array = centre + (chosen + h * spread) / np.sqrt(1 + h**2)
+    centred = codes - centre
+    h = many ** (-1 / (codes.shape[1] + 4))  # the more codes there are, the closer to them
+    noise = rng.normal(size=(n, many)) @ centred / np.sqrt(many)
+    chosen = centred[rng.choice(many, n, replace=n > many)]
+    drawn: Array = centre + (chosen + h * noise) / np.sqrt(1 + h**2)
     return drawn.astype(codes.dtype)
 
 
-def _codes(method: Method, x: Rows, name: str) -> Latents:
+def _encode(method: Method, x: Observations, name: str) -> Latents:
     shape = None if isinstance(x, Samples) else np.shape(x)
     if shape is not None and shape == getattr(method, "shape_", None):
-        raise ValueError(f"{name} expected rows (n, ...), but got a single one of shape {shape}; pass {name}[None].")
+        raise ValueError(f"{name} must be samples (n, ...); got a single one of shape {shape}; pass {name}[None].")
     return method.encode(x)
 
 
 def _match(z: Latents, w: Latents) -> Latents:
-    """Return z, its single row repeated where w has more."""
-    if w.rows in (z.rows, 1):
+    """Return z, its single sample repeated where w has more."""
+    if w.n_samples in (z.n_samples, 1):
         return z
-    if z.rows != 1:
-        raise ValueError(f"a and b expected equally many rows, or a single one, but got {z.rows} and {w.rows}.")
-    return z.take(np.zeros(w.rows, dtype=int))
+    if z.n_samples != 1:
+        raise ValueError(f"a and b must have as many samples, or a single one; got {z.n_samples} and {w.n_samples}.")
+    return z.take(np.zeros(w.n_samples, dtype=int))
 
 
-def _at_least(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} expected a whole number of at least {least}, but got {value!r}.")
+def _grid(samples: Array, rows: int) -> Array:
+    return samples.reshape(rows, -1, *samples.shape[1:])

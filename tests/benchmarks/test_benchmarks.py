@@ -11,9 +11,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the benchmarks are not ins
 
 from benchmarks import __main__ as program
 from benchmarks import codes, game, independent, peer, scores, sides, work
-from benchmarks.apart import apart
 from benchmarks.figures import Figure, figure, interleaved, medians
-from benchmarks.parts import PARTS, _speed
+from benchmarks.processes import in_processes
+from benchmarks.suites import SUITES, _speed
 from benchmarks.work import Work
 from untwine.training.batches import Batch
 
@@ -40,7 +40,7 @@ def test_sides_take_turns_and_the_first_round_is_dropped():
 
 
 def test_speed_is_the_median_of_each_rounds_own_ratio():
-    task = Work(work.pictures(256, (1, 8, 8)), work.mlp, 2)
+    task = Work(work.images(256, (1, 8, 8)), work.mlp, 2)
     rounds = [{"ours": 1.0, "bare": 2.0}, {"ours": 2.0, "bare": 8.0}, {"ours": 8.0, "bare": 8.0}]
     one = _speed("speed", "bare", task, rounds, 0.95)
     # The ratio of the sides' medians would be 4.
@@ -68,10 +68,10 @@ def test_bounds(direction, value, ok):
 
 @pytest.mark.parametrize("nets", [work.mlp, work.conv])
 def test_bare_loop_and_ours_take_the_same_steps(nets, monkeypatch):
-    # All rows are alike and the noise is 0, so neither order nor chance can make the two sides differ.
+    # All samples are equal and the noise is 0, so neither order nor random draws can make the two sides differ.
     monkeypatch.setattr(torch, "randn_like", torch.zeros_like)
     monkeypatch.setattr(Batch, "noise", lambda batch, *shape: torch.zeros(len(batch.x), *shape))
-    x = np.repeat(work.pictures(1, (1, 8, 8)), 256, axis=0)
+    x = np.repeat(work.images(1, (1, 8, 8)), 256, axis=0)
     trained = {}
     for side in (sides.bare, sides.ours):
 
@@ -89,42 +89,42 @@ def test_bare_loop_and_ours_take_the_same_steps(nets, monkeypatch):
 
 
 def test_the_straightforward_game_has_our_losses(monkeypatch):
-    # All rows are alike, the codes are 0, there is no noise and nobody gets anywhere, so both sides see the same in every move.
+    # All samples are equal, the codes are 0, there is no noise and no progress, so both sides compute the same in every step.
     monkeypatch.setattr(torch, "randn", torch.zeros)
     monkeypatch.setattr(Batch, "noise", lambda batch, *shape: torch.zeros(len(batch.x), *shape))
     monkeypatch.setattr(game, "RATE", 1e-30)
-    seen, loss, step = [], game._loss, game.DoubleInfoGAN.step
+    losses, loss, step = [], game._loss, game.DoubleInfoGAN.step
 
     def noted(method, batch, t):
         for player, terms in step(method, batch, t):
-            seen.append((player, sum(terms.values()).item()))
+            losses.append((player, sum(terms.values()).item()))
             yield player, terms
 
-    def kept(*args, generator):
-        found = loss(*args, generator=generator)
-        seen.append(("generator" if generator else "discriminator", found.item()))
-        return found
+    def record_loss(*args, generator):
+        value = loss(*args, generator=generator)
+        losses.append(("generator" if generator else "discriminator", value.item()))
+        return value
 
     monkeypatch.setattr(game.DoubleInfoGAN, "step", noted)
-    monkeypatch.setattr(game, "_loss", kept)
-    task = game.Game(np.repeat(work.pictures(1, (3, 8, 8)), 8, axis=0), 4)
+    monkeypatch.setattr(game, "_loss", record_loss)
+    task = game.Game(np.repeat(work.images(1, (3, 8, 8)), 8, axis=0), 4)
     assert game.ours(task) > 0
     assert game.straight(task) > 0
-    ours, theirs = seen[:2], seen[2:]
+    ours, theirs = losses[:2], losses[2:]
     assert [player for player, _ in ours] == [player for player, _ in theirs] == ["generator", "discriminator"]
     assert [value for _, value in ours] == pytest.approx([value for _, value in theirs], rel=1e-5)
 
 
-def test_both_updates_of_codes_take_the_same_steps_where_a_batch_is_every_row(monkeypatch):
+def test_both_updates_of_codes_take_the_same_steps_where_a_batch_is_every_sample(monkeypatch):
     monkeypatch.setattr(codes, "BATCH", 40)
-    table = codes.CodeTable(40, codes.WIDTH)
+    table = codes.EmbeddingTable(40, codes.WIDTH)
     plain = torch.nn.Parameter(table.weight.detach().clone())
     before = plain.detach().clone()
     assert codes.ours(table, 3) > 0
     assert codes.dense(plain, 3) > 0
     torch.testing.assert_close(table.weight.detach(), plain.detach(), rtol=1e-5, atol=1e-7)
     assert (plain.detach() - before).abs().min() > 0
-    assert not table.taken
+    assert not table.lookups
 
 
 def test_steps_are_timed_from_one_to_the_next_and_no_further(monkeypatch):
@@ -135,13 +135,13 @@ def test_steps_are_timed_from_one_to_the_next_and_no_further(monkeypatch):
         yield from step(method, batch, t)
 
     monkeypatch.setattr(codes.LORD, "step", noted)
-    assert codes.step_seconds(codes.rows_of(3 * codes.BATCH), 5) > 0  # five steps, so two epochs
+    assert codes.step_seconds(codes.random_samples(3 * codes.BATCH), 5) > 0  # five steps, so two epochs
     assert taken == [codes.BATCH] * 5
 
 
 def test_all_networks_fit_every_side():
     for nets in (work.mlp, work.conv, work.pythae_mlp):
-        encoder, decoder = Work(work.pictures(2, (1, 12, 12)), nets, 1).fresh()
+        encoder, decoder = Work(work.images(2, (1, 12, 12)), nets, 1).fresh()
         assert encoder(torch.zeros(2, 1, 12, 12)).shape == (2, 2 * work.LATENT)
         assert decoder(torch.zeros(2, work.LATENT)).shape == (2, 1, 12, 12)
     count = sum(p.numel() for net in work.pythae_mlp((1, 28, 28)) for p in net.parameters())
@@ -149,11 +149,11 @@ def test_all_networks_fit_every_side():
 
 
 def test_the_program_keeps_its_figures(tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(PARTS, "growth", lambda quick: [figure("growth", [1.0, 2.0, 3.0], bound=1.15, direction="at most")])
+    monkeypatch.setitem(SUITES, "growth", lambda quick: [figure("growth", [1.0, 2.0, 3.0], bound=1.15, direction="at most")])
     assert program.main(["--quick", "--only", "overhead,growth"], tmp_path) == 1
     kept = json.loads((tmp_path / "out" / "bench.json").read_text())
     step, growth = kept["figures"]
-    assert step["detail"]["rows"] == 256
+    assert step["detail"]["samples"] == 256
     assert step["low"] <= step["value"] <= step["high"]
     each = step["detail"]["milliseconds_per_step"]
     assert each["ours"] > 0
@@ -164,16 +164,16 @@ def test_the_program_keeps_its_figures(tmp_path, capsys, monkeypatch):
 
 
 def test_a_whole_run_replaces_the_latest_figures(tmp_path, monkeypatch):
-    for name in PARTS:
-        monkeypatch.setitem(PARTS, name, lambda quick, name=name: [figure(name, [1.0], bound=1.0)])
+    for name in SUITES:
+        monkeypatch.setitem(SUITES, name, lambda quick, name=name: [figure(name, [1.0], bound=1.0)])
     monkeypatch.setattr(peer, "available", lambda: True)
     assert program.main([], tmp_path) == 0
     latest = (tmp_path / "latest.json").read_text()
     assert latest == (tmp_path / "out" / "bench.json").read_text()
-    assert [one["name"] for one in json.loads(latest)["figures"]] == list(PARTS)
+    assert [one["name"] for one in json.loads(latest)["figures"]] == list(SUITES)
 
 
-def test_new_processes_answer(tmp_path):
+def test_new_processes_return_their_measurements(tmp_path):
     assert program.main(["--quick", "--only", "memory,import"], tmp_path) in (0, 1)
     memory, untwine = json.loads((tmp_path / "out" / "bench.json").read_text())["figures"]
     peaks = memory["detail"]["megabytes"]
@@ -189,13 +189,13 @@ def test_without_pythae_it_says_so(tmp_path, capsys, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_unknown_parts_are_refused(capsys):
+def test_unknown_suites_are_refused(capsys):
     with pytest.raises(SystemExit):
         program.main(["--only", "loop,speed"])
-    assert "expected some of loop, pythae" in capsys.readouterr().err
+    assert "--only must be names among loop, pythae" in capsys.readouterr().err
 
 
-def test_both_sides_of_factor_vae_take_steps_on_as_many_pictures(monkeypatch):
+def test_both_sides_of_factor_vae_take_steps_on_as_many_images(monkeypatch):
     if not peer.available():
         pytest.skip("pythae is not there")
     encoded, decoded = {}, {}
@@ -211,7 +211,7 @@ def test_both_sides_of_factor_vae_take_steps_on_as_many_pictures(monkeypatch):
     for side in ("our_factor_vae", "pythae_factor_vae", "our_beta_tcvae", "pythae_beta_tcvae"):
         encoded[side], decoded[side] = [], []
         assert getattr(independent, side)(task) > 0
-    # Every side reconstructs the same pictures in the same number of steps; pythae tries its model on two rows at first.
+    # Every side reconstructs the same images in the same number of steps; pythae tries its model on two samples at first.
     assert all(found[-2:] == [work.BATCH] * 2 for found in decoded.values()), decoded
     assert all(len(found) <= 3 for found in decoded.values()), decoded
     # And FactorVAE encodes as many, those of the second batch among them; both sides try their networks before the clock runs.
@@ -226,7 +226,7 @@ def test_factor_vae_is_timed_with_a_second_batch_and_without(monkeypatch):
     for name, value in seconds.items():
         monkeypatch.setattr(independent, name, lambda task, value=value: value)
     monkeypatch.setattr(independent, "our_factor_vae", lambda task, second_batch=True: 2.0 if second_batch else 1.0)
-    found = {one.name.removesuffix(": ours over pythae"): one for one in PARTS["factors"](True)}
+    found = {one.name.removesuffix(": ours over pythae"): one for one in SUITES["factors"](True)}
     assert {name: (one.value, one.bound, one.ok) for name, one in found.items()} == {
         "FactorVAE, 64 x 64": (1.5, 1.2, True),
         "FactorVAE, 64 x 64, codes of the same batch permuted": (3.0, 1.2, True),
@@ -234,7 +234,7 @@ def test_factor_vae_is_timed_with_a_second_batch_and_without(monkeypatch):
     }
 
 
-def test_dci_fits_as_many_rows_as_the_calibration(monkeypatch):
+def test_dci_is_fitted_on_as_many_samples_as_the_calibration(monkeypatch):
     from sklearn.ensemble import GradientBoostingClassifier
 
     fitted, judged = {}, {}
@@ -242,7 +242,7 @@ def test_dci_fits_as_many_rows_as_the_calibration(monkeypatch):
     def ours(codes, factors, split):
         fitted["ours"], judged["ours"] = codes[split[0]], codes[split[1]]
 
-    monkeypatch.setattr(scores.metrics, "dci", ours)
+    monkeypatch.setattr(scores.metrics, "dci_scores", ours)
     monkeypatch.setattr(GradientBoostingClassifier, "fit", lambda model, x, y: fitted.update(theirs=x))
     sides_of_a_round = scores.sides(300)
     assert sides_of_a_round["dci"]() > 0
@@ -261,8 +261,8 @@ def test_the_scores_seconds_are_scaled_by_the_calibration(monkeypatch):
         "factor_vae_score": 2.8,
         "dci": 9.05,
     }
-    monkeypatch.setattr(scores, "sides", lambda rows: {name: lambda value=value: value for name, value in seconds.items()})
-    found = {one.name.split(":")[0]: one for one in PARTS["metrics"](True)}
+    monkeypatch.setattr(scores, "sides", lambda n: {name: lambda value=value: value for name, value in seconds.items()})
+    found = {one.name.split(":")[0]: one for one in SUITES["metrics"](True)}
     # A machine that takes twice the calibration's seconds would take twice the library's.
     assert {name: one.value for name, one in found.items()} == pytest.approx(
         {"sap": 4.0, "mig": 4.0, "z_diff": 4.0, "factor_vae_score": 1.0, "dci": 40.0}
@@ -270,7 +270,7 @@ def test_the_scores_seconds_are_scaled_by_the_calibration(monkeypatch):
     assert [name for name, one in found.items() if not one.ok] == ["factor_vae_score"]
 
 
-def test_the_scored_codes_tell_of_their_factors():
+def test_the_scored_codes_encode_their_factors():
     codes, factors = scores.noisy_codes(400)
     assert codes.shape == (400, 10)
     assert sorted(np.unique(factors)) == list(range(10))
@@ -278,8 +278,8 @@ def test_the_scored_codes_tell_of_their_factors():
     assert scores.calibration(codes, factors) > 0
 
 
-def test_each_side_has_a_process_that_stays():
-    with apart({"one": os.getpid, "other": os.getpid}) as sides:
+def test_each_side_has_one_process_for_all_rounds():
+    with in_processes({"one": os.getpid, "other": os.getpid}) as sides:
         found = [{name: side() for name, side in sides.items()} for _ in range(2)]
     assert found[0] == found[1]
     assert len({os.getpid(), found[0]["one"], found[0]["other"]}) == 3

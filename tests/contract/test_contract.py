@@ -34,7 +34,7 @@ def test_catalogue_name_is_the_file_name(name):
     assert METHODS[name].name == name
 
 
-def test_fit_changes_neither_its_input_nor_the_callers_chance(name, data):
+def test_fit_changes_neither_its_input_nor_the_callers_random_state(name, data):
     before = copy.deepcopy(data)
     state, legacy = torch.get_rng_state(), np.random.get_state()  # noqa: NPY002 (it is the caller's chance that is watched)
     small(name).fit(data)
@@ -59,7 +59,7 @@ def test_blocks_have_the_declared_names_and_widths(name, data):
     assert method.get_feature_names_out()[0] == f"{next(iter(method.blocks))}0"
 
 
-def test_row_order_and_company_do_not_change_codes(name, data):
+def test_sample_order_and_company_do_not_change_codes(name, data):
     method = small(name).fit(data)
     order = np.random.default_rng(0).permutation(len(data))
     whole, shuffled, alone = (method.transform(x) for x in (data.x, data.x[order], data.x[:1]))
@@ -67,7 +67,7 @@ def test_row_order_and_company_do_not_change_codes(name, data):
     np.testing.assert_allclose(alone, whole[:1], atol=1e-5)
 
 
-def test_codes_and_decoded_rows_are_finite_and_in_range(name, data):
+def test_codes_and_decoded_samples_are_finite_and_in_range(name, data):
     method = small(name).fit(data)
     rows = method.reconstruct(data.x)
     assert rows.shape == data.x.shape
@@ -96,28 +96,28 @@ def test_save_and_load_give_equal_codes(name, data, tmp_path):
 
 def test_an_unfitted_method_says_so(name):
     for action in (lambda m: m.encode(np.zeros((2, 3))), lambda m: m.sample(2), lambda m: m.save("nowhere")):
-        with pytest.raises(ValueError, match="expected to be fitted first"):
+        with pytest.raises(ValueError, match="is not fitted; call fit, or load one with load_method"):
             action(small(name))
 
 
 def test_wrong_data_gets_the_sentence(name, data):
     method = small(name)
     if method.needs == "groups":
-        with pytest.raises(ValueError, match=r"expected a target and a background, but the data has no groups; make it with"):
+        with pytest.raises(ValueError, match=r"needs samples of target and background; got samples without groups; make them"):
             method.fit(data.x)
-        with pytest.raises(ValueError, match=r"expected at least 2 rows of background, but got 1"):
+        with pytest.raises(ValueError, match=r"needs at least 2 samples of background; got 1"):
             method.fit(Samples(data.x, groups=np.arange(len(data)) > 0))
     if method.needs == "labels":
-        with pytest.raises(ValueError, match=r"expected a class for every row, but the data has no labels; pass Samples\("):
+        with pytest.raises(ValueError, match=r"needs the class of every sample; got no labels; pass Samples\("):
             method.fit(data.x)
-        with pytest.raises(ValueError, match=r"expected a class for every row, but 1 of \d+ are unknown \(-1\); leave"):
+        with pytest.raises(ValueError, match=r"needs the class of every sample; 1 of \d+ are unknown \(-1\); leave"):
             method.fit(data.x, np.arange(len(data)) - 1)
-        with pytest.raises(ValueError, match=r"expected at least 2 classes, but all \d+ rows are of one; add rows"):
+        with pytest.raises(ValueError, match=r"needs at least 2 classes; all \d+ samples are of one; add samples"):
             method.fit(data.x, np.zeros(len(data), dtype=int))
-    with pytest.raises(ValueError, match=r"expected at least 2 rows|at least 2 rows of"):
+    with pytest.raises(ValueError, match=r"needs at least 2 samples; got 1 sample|at least 2 samples of"):
         method.fit(Samples(data.x[:1], groups=[1]))
     method.fit(data)
-    with pytest.raises(ValueError, match=r"expected rows of shape"):
+    with pytest.raises(ValueError, match=r"needs samples of shape .*, as in fit"):
         method.encode(np.zeros((3, 17), dtype=np.float32))
 
 
@@ -181,7 +181,7 @@ def test_every_network_trains_every_method(name, kind, networks):
     method = small(name, networks=networks)
     data = DATA[kind]()
     if networks != "mlp" and kind == "vectors" and name in TRAINED:
-        with pytest.raises(ValueError, match="expected pictures"):
+        with pytest.raises(ValueError, match="needs images"):
             method.fit(data)
     else:
         assert np.isfinite(method.fit(data).transform(data.x)).all()
@@ -204,9 +204,9 @@ def test_own_networks_are_trained_and_must_be_given_again(tmp_path):
     start = own["encoder"].weight.detach().clone()
     method = small("principled_vae").fit(data, networks=own, out=tmp_path / "run")
     assert not torch.equal(own["encoder"].weight, start)
-    with pytest.raises(ValueError, match=r"expected own networks for \['decoder', 'encoder'\], but got none"):
+    with pytest.raises(ValueError, match=r"networks must be the modules that .* was fitted with: decoder, encoder; got none"):
         un.load_method(tmp_path / "run")
     again = un.load_method(tmp_path / "run", networks={"encoder": torch.nn.Linear(6, 14), "decoder": torch.nn.Linear(7, 6)})
     assert np.array_equal(again.transform(data.x), method.transform(data.x))
-    with pytest.raises(ValueError, match=r"the encoder expected to map \(2, 6\) to \(2, 14\), but gives \(2, 13\)"):
+    with pytest.raises(ValueError, match=r"the encoder must map \(2, 6\) to \(2, 14\); got \(2, 13\)"):
         small("principled_vae").fit(data, networks={"encoder": torch.nn.Linear(6, 13)})

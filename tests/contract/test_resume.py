@@ -1,6 +1,5 @@
 """Killed at any moment and resumed, a run ends with the bits of one that was not."""
 
-import multiprocessing
 import os
 import random
 import shutil
@@ -8,46 +7,31 @@ import signal
 import time
 
 import pytest
-from small import NAMES, pictures, small, vectors
+from fits import start
+from small import NAMES, images, small, vectors
 
 import untwine as un
 
 FILES = ("weights.safetensors", "history.csv")
 
 
-def run(name, out):
-    import torch
-
-    torch.set_num_threads(1)
-    small(name, epochs=60).fit(vectors(), out=out, resume=True, every=0)
-
-
-@pytest.fixture(scope="module")
-def start():
-    """Start a fit in a process of its own, from a server that has done all imports but no work."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["untwine", "small", "sklearn.decomposition", "scipy.optimize"])
-
-    def go(name, out):
-        process = context.Process(target=run, args=(name, out))
-        process.start()
-        return process
-
-    return go
+@pytest.fixture(scope="module", autouse=True)
+def server(tmp_path_factory):
+    """Start the server of processes, whose imports are not part of any run's time."""
+    start("vae", tmp_path_factory.mktemp("warm") / "run").join()
 
 
-def survive(start, name, folder, kills):
-    start(name, folder / "warm").join()
+def survive(name, folder, kills):
     began = time.monotonic()
     process = start(name, folder / "whole")
     process.join()
     assert process.exitcode == 0
     lasts = time.monotonic() - began
-    chance, done, finished = random.Random(name), 0, 0
+    rng, done, finished = random.Random(name), 0, 0
     while done < kills or not finished:
         process = start(name, folder / "killed")
         if done < kills:
-            process.join(chance.uniform(0, lasts / 3))
+            process.join(rng.uniform(0, lasts / 3))
             if process.is_alive():
                 os.kill(process.pid, signal.SIGKILL)
         process.join()
@@ -65,22 +49,22 @@ def survive(start, name, folder, kills):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_killed_and_resumed_run_has_the_same_bits(start, name, tmp_path):
-    assert survive(start, name, tmp_path, kills=2) == 2
+def test_resuming_a_killed_run_is_bit_exact(name, tmp_path):
+    assert survive(name, tmp_path, kills=2) == 2
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", NAMES)
-def test_killed_twenty_times(start, name, tmp_path):
-    assert survive(start, name, tmp_path, kills=20) == 20
+def test_killed_twenty_times(name, tmp_path):
+    assert survive(name, tmp_path, kills=20) == 20
 
 
 def test_resume_refuses_another_configuration_or_other_data(tmp_path):
     data, out = vectors(), tmp_path / "run"
     _stop_early(small("vae"), data, out)
-    with pytest.raises(ValueError, match="expected the same method, options and data"):
+    with pytest.raises(ValueError, match="must come from the same method, options and data; got other ones"):
         small("vae", lr=0.5).fit(data, out=out, resume=True)
-    with pytest.raises(ValueError, match="expected the same method, options and data"):
+    with pytest.raises(ValueError, match="must come from the same method, options and data; got other ones"):
         small("vae").fit(vectors(seed=1), out=out, resume=True)
 
 
@@ -105,7 +89,7 @@ def test_ctrl_c_is_held_until_the_step_is_done_and_nothing_is_lost(tmp_path):
 @pytest.mark.parametrize("name", ["double_infogan", "infogan"])
 @pytest.mark.parametrize("networks", ["dcgan", "dcgan_attention"])
 def test_a_game_resumes_with_the_statistics_and_norms_of_its_networks(tmp_path, name, networks):
-    data, options = pictures(), {"networks": networks, "epochs": 3, "w_cr": 1.0, "loop_g": 2, "loop_d": 2}
+    data, options = images(), {"networks": networks, "epochs": 3, "w_cr": 1.0, "loop_g": 2, "loop_d": 2}
     whole = small(name, **options).fit(data, out=tmp_path / "whole")
     _stop_early(small(name, **options), data, tmp_path / "stopped")
     again = small(name, **options).fit(data, out=tmp_path / "stopped", resume=True)

@@ -11,17 +11,17 @@ from torch import multiprocessing
 from untwine.networks.norm import BatchNorm
 from untwine.training import distributed
 
-NETS = (("vectors", "mlp"), ("pictures", "conv"), ("pictures", "conv_norm"))
+NETS = (("vectors", "mlp"), ("images", "conv"), ("images", "conv_norm"))
 CASES = [(name, *nets) for name in TRAINED for nets in NETS] + [(name, *NETS[0]) for name in NAMES if name not in TRAINED]
-GAMES = ("double_infogan", "infogan")
-CASES += [(name, "pictures", "dcgan") for name in GAMES]
-# Every loss, the regulariser among them, every draw of a uniform prior, and more than one move of each player.
-CASES += [(f"{name}+whole_game", "pictures", nets) for name in GAMES for nets in ("dcgan", "dcgan_attention")]
+INFOGANS = ("double_infogan", "infogan")
+CASES += [(name, "images", "dcgan") for name in INFOGANS]
+# Every loss, the regulariser among them, every draw of a uniform prior, and more than one update of each player.
+CASES += [(f"{name}+all_terms", "images", nets) for name in INFOGANS for nets in ("dcgan", "dcgan_attention")]
 # The class comes in as constant planes, and instance norm takes constants away: the gradient of a kernel's middle there is 0,
 # and Adam moves it by rounding errors, in proportion to the rate.
-CASES += [("stargan+rate", "pictures", "residual")]
+CASES += [("stargan+rate", "images", "residual")]
 CASES += [("factor_vae+second_batch", *nets) for nets in NETS]
-CASES += [("lord", "pictures", "adain")]
+CASES += [("lord", "images", "adain")]
 CASES += [(f"lord+{option}", *NETS[0]) for option in ("semi", "amortised", "kl")]
 
 
@@ -31,7 +31,7 @@ CHANGES = {
     "amortised": {"inference": "amortised"},
     "kl": {"regularisation": "kl"},
     "rate": {"lr": 2e-4},
-    "whole_game": {"w_cr": 0.7, "loop_g": 2, "loop_d": 2, "loop_cr": 2, "nuisance": 2, "posterior": "gaussian"}
+    "all_terms": {"w_cr": 0.7, "loop_g": 2, "loop_d": 2, "loop_cr": 2, "nuisance": 2, "posterior": "gaussian"}
     | dict.fromkeys(("prior_common", "prior_salient", "prior_latent"), "uniform"),
 }
 
@@ -47,7 +47,7 @@ def fitted(name, kind, nets):
 def worker(rank, port, folder):
     torch.set_num_threads(1)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank))
-    with distributed.launched():
+    with distributed.process_group():
         assert distributed.world() == 2
         for case in CASES:
             method = fitted(*case)
@@ -67,19 +67,19 @@ def _pieces(rank):
     """Gather, total and batch norm alone, forward and backward, on the halves of one fixed batch."""
     torch.manual_seed(0)
     whole, weight = torch.randn(6, 4, dtype=torch.float64), torch.randn(6, 4, dtype=torch.float64)
-    rows = distributed.share(6)
+    mine = distributed.share(6)
     out = {}
     for name, function in {
         "gather": lambda x: (distributed.gather(x) * weight).sin().sum(),
         "total": lambda x: (distributed.total(x.sum(0)) ** 3).sum(),
     }.items():
-        x = whole[rows].clone().requires_grad_()
+        x = whole[mine].clone().requires_grad_()
         value = function(x)
         (grad,) = torch.autograd.grad(value, x)
         out[name] = (value.detach(), grad)
     norm = BatchNorm(4).double()
-    x = whole[rows].clone().requires_grad_()
-    value = (norm(x) * weight[rows]).sin().sum()
+    x = whole[mine].clone().requires_grad_()
+    value = (norm(x) * weight[mine]).sin().sum()
     grads = torch.autograd.grad(value, [x, norm.weight])
     out["norm"] = (value.detach(), *grads, norm.running_mean, norm.running_var)
     return out

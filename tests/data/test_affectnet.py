@@ -21,8 +21,8 @@ NAMES = ("happiness", "sadness", "surprise", "fear", "disgust", "anger", "contem
 SMALL = {"size": 48, "n_per_class": 6, "n_background": 8, "n_test": 2}
 
 
-def upright():
-    """Return 68 points of a plain face about 0: jaw, brows, nose, eyes, mouth, as complex numbers with y downwards."""
+def landmarks_upright():
+    """Return 68 landmarks of a schematic face around 0: jaw, brows, nose, eyes, mouth, as complex numbers with y downwards."""
     turn = np.linspace(np.pi, 0, 17)
     jaw = np.cos(turn) + 1.2j * np.sin(turn)
     brow = np.linspace(-0.7, -0.2, 5) - 0.45j
@@ -33,25 +33,25 @@ def upright():
 
 
 def draw(points, number, expression):
-    """Draw a face through its landmarks: a disc whose red is its number and green its expression, white eyes, a blue mouth."""
-    picture = Image.new("RGB", (300, 260), (90, 90, 90))
-    pen = ImageDraw.Draw(picture)
+    """Draw a face through its landmarks: red encodes its number, green its expression; white eyes, a blue mouth."""
+    image = Image.new("RGB", (300, 260), (90, 90, 90))
+    pen = ImageDraw.Draw(image)
     face = np.concatenate([points[:17], points[26:16:-1]])
     pen.polygon([(z.real, z.imag) for z in face], fill=(2 * number, 25 * expression, 0))
     for eye in (points[36:42], points[42:48]):
         pen.polygon([(z.real, z.imag) for z in eye], fill=(255, 255, 255))
     pen.polygon([(z.real, z.imag) for z in points[48:]], fill=(0, 0, 255))
-    return picture
+    return image
 
 
 def make(root, lists=(("training.csv", 12), ("validation.csv", 3)), inner="Manually_Annotated_Images"):
-    """Write AffectNet's lists and pictures: so many faces of each of 11 expressions, turned, scaled and shifted at random."""
+    """Write AffectNet's lists and images: `each` faces of each of 11 expressions, rotated, scaled and shifted at random."""
     rng, number = np.random.default_rng(0), 0
     for name, each in lists:
         rows = []
         for expression in np.tile(np.arange(11), each):
             a = rng.uniform(35, 70) * np.exp(1j * rng.uniform(-0.5, 0.5))
-            points = a * upright() + 150 + 130j + rng.uniform(-20, 20) + 1j * rng.uniform(-20, 20)
+            points = a * landmarks_upright() + 150 + 130j + rng.uniform(-20, 20) + 1j * rng.uniform(-20, 20)
             path = f"{number % 3}/face{number}.png"
             (root / inner / path).parent.mkdir(parents=True, exist_ok=True)
             draw(points, number % 120, expression).save(root / inner / path)
@@ -65,14 +65,14 @@ def make(root, lists=(("training.csv", 12), ("validation.csv", 3)), inner="Manua
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("data")
-    (place / "affectnet").mkdir()
-    make(place / "affectnet")
-    return place
+    root = tmp_path_factory.mktemp("data")
+    (root / "affectnet").mkdir()
+    make(root / "affectnet")
+    return root
 
 
 def numbers(x):
-    """Return the number of each face, read from its chin."""
+    """Return the number of each face, decoded from its chin."""
     side = x.shape[-1]
     return np.round(
         np.median(x[:, 0, side * 84 // 100 : side * 88 // 100, side * 46 // 100 : side * 54 // 100], axis=(1, 2)) / 2
@@ -87,15 +87,15 @@ def expressions(x):
 
 def test_seven_expressions_against_neutral(folder):
     train, test = load("affectnet", folder=folder, **SMALL)
-    assert [len(part) for part in (train.background, train.target, test.background, test.target)] == [8, 42, 2, 28]
+    assert [len(group) for group in (train.background, train.target, test.background, test.target)] == [8, 42, 2, 28]
     assert train.label_names == NAMES
-    for part in (train, test):
-        # None, uncertain and no face (8 to 10) never come.
-        np.testing.assert_array_equal(expressions(part.x), part.labels + 1)
+    for split in (train, test):
+        # None, uncertain and no face (8 to 10) are left out.
+        np.testing.assert_array_equal(expressions(split.x), split.labels + 1)
     np.testing.assert_array_equal(np.bincount(train.target.labels), np.full(7, 6))
 
 
-def test_the_halves_of_the_test_part_and_training_are_apart(folder):
+def test_training_and_the_halves_of_the_test_split_are_disjoint(folder):
     train, test = load("affectnet", folder=folder, **SMALL)
     halves = test.target[:14], test.target[14:]
     for half in halves:
@@ -103,11 +103,11 @@ def test_the_halves_of_the_test_part_and_training_are_apart(folder):
     # Faces are numbered modulo 120, and those of the validation list begin at 132.
     validation = set(range(12, 45))
     assert set(numbers(halves[1].x)) | set(numbers(test.background.x)) <= validation
-    seen = [tuple(face.ravel()) for face in np.concatenate([train.x, test.x])]
-    assert len(set(seen)) == len(seen)
+    faces = [tuple(face.ravel()) for face in np.concatenate([train.x, test.x])]
+    assert len(set(faces)) == len(faces)
 
 
-def test_without_a_validation_list_both_halves_are_of_the_training_list(tmp_path):
+def test_without_a_validation_list_both_halves_are_from_the_training_list(tmp_path):
     make(tmp_path, lists=[("training.csv", 9)], inner="")
     train, test = load("affectnet", folder=tmp_path, **SMALL)
     np.testing.assert_array_equal(np.bincount(train.target.labels), np.full(7, 5))
@@ -121,12 +121,12 @@ def test_faces_are_aligned_upright_and_not_distorted(folder):
     white = (train.x > 150).all(axis=1)
     blue = (train.x[:, 2] > 150) & (train.x[:, 0] < 100)
     left, right = white & (columns < 48), white & (columns > 48)
-    places = [
-        np.array([[(w * axis).sum() / w.sum() for axis in (columns, rows)] for w in part]) for part in (left, right, blue)
+    centres = [
+        np.array([[(w * axis).sum() / w.sum() for axis in (columns, rows)] for w in masks]) for masks in (left, right, blue)
     ]
-    for part in places:
-        assert part.std(axis=0).max() < 0.6  # raw faces differ by tens of pixels
-    left_eye, right_eye, mouth = (part.mean(axis=0) for part in places)
+    for centre in centres:
+        assert centre.std(axis=0).max() < 0.6  # unaligned faces differ by tens of pixels
+    left_eye, right_eye, mouth = (centre.mean(axis=0) for centre in centres)
     assert abs(left_eye[1] - right_eye[1]) < 1.5
     assert mouth[1] > left_eye[1] + 10
     # The drawing has its eyes 0.8 apart and its mouth 0.9 below them.
@@ -143,10 +143,10 @@ def test_factors_are_valence_arousal_and_brightness(folder):
     np.testing.assert_allclose(train.factors[:, 0], train.x.mean(axis=(1, 2, 3)) / 255)
 
 
-def test_the_seed_decides(folder):
+def test_the_seed_determines_the_splits(folder):
     a, b, other = (load("affectnet", folder=folder, seed=seed, **SMALL) for seed in (0, 0, 1))
-    assert [part.fingerprint() for part in a] == [part.fingerprint() for part in b]
-    assert len({part.fingerprint() for part in (*a, *other)}) == 4
+    assert [split.fingerprint() for split in a] == [split.fingerprint() for split in b]
+    assert len({split.fingerprint() for split in (*a, *other)}) == 4
 
 
 def lose_list(root):
@@ -164,47 +164,45 @@ def lose_landmarks(root):
     (root / "training.csv").write_text("\n".join(lines))
 
 
-def words(root):
+def write_words(root):
     lines = (root / "training.csv").read_text().splitlines()
     lines[3] = ",".join([*lines[3].split(",")[:6], "happy", "0", "0"])
     (root / "training.csv").write_text("\n".join(lines))
 
 
-def lose_pictures(root):
+def lose_images(root):
     (root / "Manually_Annotated_Images").rename(root / "elsewhere")
 
 
-def damage_pictures(root):
+def damage_images(root):
     for path in root.rglob("*.png"):
         path.write_bytes(path.read_bytes()[:60])
 
 
-def binary(root):
+def write_binary(root):
     (root / "training.csv").write_bytes(b"\xff\xfe\x00\x80" * 40)
 
 
 @pytest.mark.parametrize(
-    ("harm", "sentence"),
+    ("damage", "sentence"),
     [
-        (lose_list, "AffectNet was expected in .* with the list training.csv, but that is not there; place .*UNTWINE_DATA"),
-        (rename_column, "training.csv expected AffectNet's columns .*, but lacks facial_landmarks"),
-        (lose_landmarks, r"training.csv, line \d+ expected 68 landmarks as x;y;x;y..., but has '1;2;3'; drop the line"),
-        (words, "training.csv, line 4 expected a number as expression, but has 'happy'"),
-        (lose_pictures, r"line \d+ names the picture .*face\d+.png, but it is not there"),
-        (damage_pictures, r"face\d+.png expected a picture, but it cannot be read"),
-        (binary, "training.csv expected comma-separated text, but it cannot be read"),
+        (lose_list, "AffectNet must be in .* as the list training.csv; not found; place .*UNTWINE_DATA"),
+        (rename_column, "training.csv must have AffectNet's columns .*; it lacks facial_landmarks"),
+        (lose_landmarks, r"training.csv, line \d+ must have 68 landmarks as x;y;x;y...; got '1;2;3'; remove the line"),
+        (write_words, "training.csv, line 4 must have a number as expression; got 'happy'"),
+        (lose_images, r"line \d+ must name an existing image; .*face\d+.png does not exist"),
+        (damage_images, r"face\d+.png must be an image; it cannot be read"),
+        (write_binary, "training.csv must be comma-separated text; it cannot be read"),
     ],
 )
-def test_missing_or_damaged_files_get_their_sentence(tmp_path, harm, sentence):
+def test_missing_or_damaged_files_are_refused(tmp_path, damage, sentence):
     make(tmp_path, lists=[("training.csv", 6)])
-    harm(tmp_path)
+    damage(tmp_path)
     with pytest.raises(ValueError, match=sentence) as error:
         load("affectnet", folder=tmp_path, **SMALL)
     assert "\n" not in str(error.value)
 
 
-def test_too_few_faces_are_counted(folder):
-    with pytest.raises(
-        ValueError, match="at least 5 faces of neutral for training and 4 for validation, but have 12 and 3; lower"
-    ):
+def test_too_few_faces_are_refused_with_their_counts(folder):
+    with pytest.raises(ValueError, match="at least 5 faces of neutral for training and 4 for validation; got 12 and 3; lower"):
         load("affectnet", folder=folder, **SMALL | {"n_test": 4})

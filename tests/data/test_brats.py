@@ -1,4 +1,4 @@
-"""NIfTI volumes written byte by byte, slices told by the segmentation, and patients that are never in both parts."""
+"""NIfTI volumes written byte by byte, slices grouped by the segmentation, and patients that are never in both splits."""
 
 import gzip
 import struct
@@ -8,7 +8,7 @@ import pytest
 
 from untwine.data import load
 from untwine.data.readers.nifti import read_nifti
-from untwine.data.sets.brats import slices
+from untwine.data.sets.brats import extract_slices
 
 CODES = {"u1": 2, "i2": 4, "f4": 16, "f8": 64, "u2": 512}
 
@@ -24,38 +24,37 @@ def nifti(volume, order="<", slope=1.0, intercept=0.0, magic=b"n+1\0"):
     return bytes(header) + volume.astype(volume.dtype.newbyteorder(order)).tobytes(order="F")
 
 
-def brain(number, ill=(3, 4)):
+def brain(number, with_tumour=(3, 4)):
     """A volume (12, 10, 8): a disc as bright as the patient's number, and a tumour in some slices."""
     volume, seg = np.zeros((12, 10, 8), np.int16), np.zeros((12, 10, 8), np.uint8)
     volume[3:9, 2:8, 1:7] = 100
-    volume[3, 2, 1:7] = 100 + number  # a mark that tells the patient, above all else in it
-    seg[5:7, 4:6, list(ill)] = 4
+    volume[3, 2, 1:7] = 100 + number  # the brightest pixels encode the patient
+    seg[5:7, 4:6, list(with_tumour)] = 4
     return volume, seg
 
 
 @pytest.fixture
-def place(tmp_path):
+def folder(tmp_path):
     for number in range(6):
-        folder = tmp_path / "brats" / f"BraTS_{number:03d}"
-        folder.mkdir(parents=True)
+        patient = tmp_path / "brats" / f"BraTS_{number:03d}"
+        patient.mkdir(parents=True)
         volume, seg = brain(number)
-        packed = gzip.compress(nifti(volume))
-        (folder / f"BraTS_{number:03d}_t1.nii.gz").write_bytes(packed)
-        (folder / f"BraTS_{number:03d}_t1ce.nii.gz").write_bytes(b"not looked at")
-        (folder / f"BraTS_{number:03d}_seg.nii").write_bytes(nifti(seg))
+        (patient / f"BraTS_{number:03d}_t1.nii.gz").write_bytes(gzip.compress(nifti(volume)))
+        (patient / f"BraTS_{number:03d}_t1ce.nii.gz").write_bytes(b"not read")
+        (patient / f"BraTS_{number:03d}_seg.nii").write_bytes(nifti(seg))
     return tmp_path
 
 
 @pytest.mark.parametrize("order", "<>")
-@pytest.mark.parametrize("kind", CODES)
-@pytest.mark.parametrize("packed", [False, True])
-def test_volumes_of_every_kind_come_back(tmp_path, order, kind, packed):
-    volume = np.random.default_rng(0).integers(0, 200, (3, 4, 5)).astype(kind)
+@pytest.mark.parametrize("dtype", CODES)
+@pytest.mark.parametrize("gzipped", [False, True])
+def test_volumes_of_every_dtype_round_trip(tmp_path, order, dtype, gzipped):
+    volume = np.random.default_rng(0).integers(0, 200, (3, 4, 5)).astype(dtype)
     path = tmp_path / "v.nii"
-    path.write_bytes(gzip.compress(nifti(volume, order)) if packed else nifti(volume, order))
-    found = read_nifti(path)
-    np.testing.assert_array_equal(found, volume)
-    assert found.dtype == volume.dtype
+    path.write_bytes(gzip.compress(nifti(volume, order)) if gzipped else nifti(volume, order))
+    result = read_nifti(path)
+    np.testing.assert_array_equal(result, volume)
+    assert result.dtype == volume.dtype
     path.write_bytes(nifti(volume, order, slope=0.5, intercept=-3.0))
     np.testing.assert_allclose(read_nifti(path), volume * 0.5 - 3)
 
@@ -65,12 +64,15 @@ def test_volumes_of_every_kind_come_back(tmp_path, order, kind, packed):
     [
         (b"short", "its header is another"),
         (nifti(np.zeros((2, 2), np.uint8), magic=b"ni1\0"), "its header is another"),
-        (nifti(np.zeros((4, 4, 4), np.int16))[:-9], "expected 64 numbers of 2 bytes, but it ends before"),
+        (nifti(np.zeros((4, 4, 4), np.int16))[:-9], "must hold 64 numbers of 2 bytes; it is truncated"),
         (gzip.compress(nifti(np.zeros((4, 4), np.int16)), mtime=0)[:-12], "it cannot be read"),
-        (nifti(np.zeros((4, 4), np.uint8)).replace(struct.pack("<2h", 2, 8), struct.pack("<2h", 128, 24), 1), "has kind 128"),
+        (
+            nifti(np.zeros((4, 4), np.uint8)).replace(struct.pack("<2h", 2, 8), struct.pack("<2h", 128, 24), 1),
+            "got data type 128",
+        ),
     ],
 )
-def test_damaged_volumes_get_their_sentence(tmp_path, content, sentence):
+def test_damaged_volumes_are_refused(tmp_path, content, sentence):
     path = tmp_path / "v.nii"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=sentence) as error:
@@ -78,21 +80,21 @@ def test_damaged_volumes_get_their_sentence(tmp_path, content, sentence):
     assert "\n" not in str(error.value)
 
 
-def test_slices_have_their_shares_and_grey_values():
+def test_slices_have_tumour_and_brain_fractions_and_grey_values():
     volume, seg = brain(0)
-    found = slices(volume, seg, every=2)
-    assert found.x.shape == (4, 10, 12)  # heights 0, 2, 4 and 6; rows are the second axis
-    np.testing.assert_allclose(found.tumour, [0, 0, 4 / 36, 0])
-    np.testing.assert_allclose(found.brain, [0, 36 / 120, 36 / 120, 36 / 120])
-    np.testing.assert_allclose(found.height, [0, 2 / 7, 4 / 7, 6 / 7])
-    assert found.x[1, 2:8, 3:9].min() == 255
-    with pytest.raises(ValueError, match="expected three dimensions and a segmentation of the same"):
-        slices(volume, seg[:5])
+    slices = extract_slices(volume, seg, every=2)
+    assert slices.x.shape == (4, 10, 12)  # heights 0, 2, 4 and 6; rows are the second axis
+    np.testing.assert_allclose(slices.tumour, [0, 0, 4 / 36, 0])
+    np.testing.assert_allclose(slices.brain, [0, 36 / 120, 36 / 120, 36 / 120])
+    np.testing.assert_allclose(slices.height, [0, 2 / 7, 4 / 7, 6 / 7])
+    assert slices.x[1, 2:8, 3:9].min() == 255
+    with pytest.raises(ValueError, match="must have three dimensions and a segmentation of the same shape"):
+        extract_slices(volume, seg[:5])
 
 
-def test_patients_are_held_out_and_groups_follow_the_segmentation(place):
-    splits = load("brats", folder=place, size=8, every=1, test=0.34)
-    # Of each patient two slices are ill, four healthy, and two empty, which are left out.
+def test_patients_are_held_out_and_groups_follow_the_segmentation(folder):
+    splits = load("brats", folder=folder, size=8, every=1, test=0.34)
+    # Each patient has two slices with a tumour, four without, and two empty ones, which are left out.
     assert (len(splits.train.target), len(splits.train.background)) == (8, 16)
     assert (len(splits.test.target), len(splits.test.background)) == (4, 8)
     assert splits.train.shape == (1, 8, 8)
@@ -101,24 +103,24 @@ def test_patients_are_held_out_and_groups_follow_the_segmentation(place):
     assert splits.train.factor_names == ("salient tumour", "height", "brain")
 
 
-def test_nobody_is_in_both_parts(tmp_path):
+def test_no_patient_is_in_both_splits(tmp_path):
     patient = np.repeat(np.arange(10), 6)
     x = np.broadcast_to((20 * patient + 10)[:, None, None], (60, 16, 16)).astype(np.uint8)
     (tmp_path / "brats").mkdir()
     np.savez(tmp_path / "brats" / "brats.npz", x=x, tumour=np.arange(60) % 3 == 0, patient=patient)
-    seen = []
+    tested = []
     for seed in (0, 1):
         splits = load("brats", folder=tmp_path, size=8, every=1, seed=seed)
-        train, test = ({int(v) for v in np.unique(part.x)} for part in splits)
+        train, test = ({int(v) for v in np.unique(split.x)} for split in splits)
         assert not train & test
         assert (len(train), len(test)) == (8, 2)
         assert len(splits.train.target) == 16
-        seen.append(test)
-    assert seen[0] != seen[1]
+        tested.append(test)
+    assert tested[0] != tested[1]
 
 
-def arrays_of(folder, **changes):
-    """Slices of four patients as arrays: half of every slice is brain; a third of the slices has a tumour."""
+def write_arrays(folder, **changes):
+    """Write slices of four patients as arrays: half of every slice is brain; a third of the slices have a tumour."""
     x = np.zeros((24, 16, 16), np.uint8)
     x[:, :8] = 90
     tumour = np.zeros(x.shape, bool)
@@ -128,8 +130,8 @@ def arrays_of(folder, **changes):
     return folder
 
 
-def test_a_tumour_pixel_by_pixel_gives_its_share_of_the_brain(tmp_path):
-    splits = load("brats", folder=arrays_of(tmp_path), size=8, every=1, least_tumour=0.0)
+def test_a_tumour_mask_gives_its_fraction_of_the_brain(tmp_path):
+    splits = load("brats", folder=write_arrays(tmp_path), size=8, every=1, least_tumour=0.0)
     np.testing.assert_allclose(splits.train.target.factors[:, 0], 4 / 128)
     assert len(splits.train.target) * 2 == len(splits.train.background)
 
@@ -137,47 +139,49 @@ def test_a_tumour_pixel_by_pixel_gives_its_share_of_the_brain(tmp_path):
 @pytest.mark.parametrize(
     ("tumour", "sentence"),
     [
-        (np.zeros((24, 16)), r"tumour for each slice \(n,\) or pixel \(n, H, W\), .* but got uint8 \(24, 16, 16\), \(24, 16\)"),
-        (np.zeros((24, 8, 8)), r"tumour for each slice .* but got uint8 \(24, 16, 16\), \(24, 8, 8\)"),
-        (np.full(24, np.nan), "expected finite numbers of at least 0 as tumour"),
-        (np.full(24, -1), "expected finite numbers of at least 0 as tumour"),
-        (np.full(24, "yes"), "expected finite numbers of at least 0 as tumour"),
+        (np.zeros((24, 16)), r"tumour per slice \(n,\) or pixel \(n, H, W\), .*; got uint8 \(24, 16, 16\), \(24, 16\)"),
+        (np.zeros((24, 8, 8)), r"tumour per slice .*; got uint8 \(24, 16, 16\), \(24, 8, 8\)"),
+        (np.full(24, np.nan), "must hold finite numbers of at least 0 as tumour"),
+        (np.full(24, -1), "must hold finite numbers of at least 0 as tumour"),
+        (np.full(24, "yes"), "must hold finite numbers of at least 0 as tumour"),
     ],
 )
-def test_a_tumour_of_another_shape_or_kind_gets_its_sentence(tmp_path, tumour, sentence):
+def test_a_tumour_of_another_shape_or_dtype_is_refused(tmp_path, tumour, sentence):
     with pytest.raises(ValueError, match=sentence):
-        load("brats", folder=arrays_of(tmp_path, tumour=tumour), size=8)
+        load("brats", folder=write_arrays(tmp_path, tumour=tumour), size=8)
 
 
-def test_all_visits_of_a_patient_are_in_the_same_part(tmp_path):
+def test_all_visits_of_a_patient_are_in_the_same_split(tmp_path):
     for number in range(5):
         for visit in range(2):
             name = f"BraTS-GLI-{number:05d}-{visit:03d}"
             folder = tmp_path / "brats" / name
             folder.mkdir(parents=True)
             volume, seg = brain(0)
-            volume[volume > 0] = 500  # brighter than the mark that is set next, which tells the patient
+            volume[volume > 0] = 500  # brighter than the mark set next, which encodes the patient
             volume[3:5, 2:4, 1:7] = 100 * number
             (folder / f"{name}-t1n.nii.gz").write_bytes(gzip.compress(nifti(volume)))
             (folder / f"{name}-seg.nii.gz").write_bytes(gzip.compress(nifti(seg)))
     for seed in range(4):
         train, test = load("brats", folder=tmp_path, size=10, every=1, test=0.4, seed=seed)
-        marks = [set(part.x[:, 0, 2, 2].tolist()) for part in (train, test)]
+        marks = [set(split.x[:, 0, 2, 2].tolist()) for split in (train, test)]
         assert (len(marks[0]), len(marks[1])) == (3, 2)
         assert not marks[0] & marks[1]
         assert len(test) == 2 * 2 * 6  # two patients, two visits, six slices
 
 
-def test_slices_with_a_trace_of_tumour_are_in_neither_group(place):
-    some = load("brats", folder=place, size=8, every=1, test=0.34, least_tumour=0.0).train
+def test_slices_with_a_trace_of_tumour_are_in_neither_group(folder):
+    some = load("brats", folder=folder, size=8, every=1, test=0.34, least_tumour=0.0).train
     assert len(some.target) == 8
-    with pytest.raises(ValueError, match="expected slices with and without a tumour in both parts, but 0 of"):
-        load("brats", folder=place, size=8, every=1, least_tumour=0.5)
+    with pytest.raises(ValueError, match="must have slices with and without a tumour for both splits; got 0 of"):
+        load("brats", folder=folder, size=8, every=1, least_tumour=0.5)
 
 
-def test_missing_files_get_their_sentence(tmp_path, place):
-    with pytest.raises(ValueError, match=r"BraTS was expected in .* but neither is there"):
+def test_missing_files_are_refused(tmp_path, folder):
+    with pytest.raises(ValueError, match=r"BraTS must be in .* or as brats.npz; not found"):
         load("brats", folder=tmp_path / "elsewhere")
-    (place / "brats" / "BraTS_002" / "BraTS_002_seg.nii").unlink()
-    with pytest.raises(ValueError, match=r"BraTS_002_t1.nii.gz expected a segmentation BraTS_002_seg.nii.gz beside it"):
-        load("brats", folder=place)
+    (folder / "brats" / "BraTS_002" / "BraTS_002_seg.nii").unlink()
+    with pytest.raises(
+        ValueError, match=r"BraTS_002_t1.nii.gz must have a segmentation BraTS_002_seg.nii.gz beside it; not found"
+    ):
+        load("brats", folder=folder)

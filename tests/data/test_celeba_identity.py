@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from celeba_made import make_folder, make_packed
-from test_celeba import rows_of
+from celeba_files import indices_of, make_folder, make_packed
 
 from untwine.data import load
 from untwine.evaluation.scoring import evaluate
@@ -12,16 +11,16 @@ PEOPLE = 100 + np.arange(N) % 12  # five faces of each of twelve people
 
 
 def make_lists(root, landmarks=False, missing=()):
-    names = [f"{row + 1:06d}.jpg" for row in range(N)]
+    names = [f"{i + 1:06d}.jpg" for i in range(N)]
     lines = [f"{name} {person}" for name, person in zip(names, PEOPLE, strict=True) if name not in missing]
     (root / "identity_CelebA.txt").write_text("\n".join(lines) + "\n")
     if landmarks:
-        lines = [str(N), "lefteye_x lefteye_y ", *(f"{name}  {row}   {2 * row}" for row, name in enumerate(names))]
+        lines = [str(N), "lefteye_x lefteye_y ", *(f"{name}  {i}   {2 * i}" for i, name in enumerate(names))]
         (root / "list_landmarks_align_celeba.txt").write_text("\n".join(lines) + "\n")
 
 
-@pytest.mark.parametrize("form", ["folder", "packed"])
-def test_whole_people_are_held_out_and_every_face_is_its_person_s(tmp_path, form):
+@pytest.mark.parametrize("form", ["folder", "npz"])
+def test_whole_people_are_held_out_and_labels_are_people(tmp_path, form):
     if form == "folder":
         make_folder(tmp_path, N)
     else:
@@ -31,32 +30,32 @@ def test_whole_people_are_held_out_and_every_face_is_its_person_s(tmp_path, form
     assert (len(train), len(test)) == (45, 15)
     assert train.label_names == test.label_names
     assert len(train.label_names) == 12
-    for part in (train, test):
-        named = np.array([int(part.label_names[label]) for label in part.labels])
-        np.testing.assert_array_equal(named, PEOPLE[rows_of(part.x)])
-        assert part.factors is None
+    for split in (train, test):
+        people = np.array([int(split.label_names[label]) for label in split.labels])
+        np.testing.assert_array_equal(people, PEOPLE[indices_of(split.x)])
+        assert split.factors is None
     assert set(train.labels) == set(range(9))
     assert set(test.labels) == {9, 10, 11}
     few = load("celeba_identity", folder=tmp_path, n_test=3, n_train=2, size=32)
     assert (len(few.train), len(few.test)) == (10, 15)
 
 
-def test_landmarks_are_factors_where_they_are_there(tmp_path):
+def test_landmarks_are_factors_if_available(tmp_path):
     make_folder(tmp_path, N)
     make_lists(tmp_path, landmarks=True)
     train, _ = load("celeba_identity", folder=tmp_path, n_test=3, size=32)
     assert train.factor_names == ("landmark lefteye_x", "landmark lefteye_y")
-    rows = rows_of(train.x)
-    np.testing.assert_array_equal(train.factors, np.c_[rows, 2 * rows])
+    indices = indices_of(train.x)
+    np.testing.assert_array_equal(train.factors, np.c_[indices, 2 * indices])
 
 
-def test_moved_faces_and_landmarks_are_scored_on_it(tmp_path):
-    """By the names that the metrics look for: a method that keeps rows as they are moves nothing."""
+def test_transfer_and_landmark_metrics_apply(tmp_path):
+    """The metrics find landmarks by name; the identity method transfers nothing."""
     make_folder(tmp_path, N)
     make_lists(tmp_path, landmarks=True)
     train, _ = load("celeba_identity", folder=tmp_path, n_test=3, size=8)
 
-    class Plain:
+    class Identity:
         def encode(self, x):
             flat = x.reshape(len(x), -1) / 255.0
             return Latents({"class": flat.astype(np.float32), "content": flat[:, :2].astype(np.float32)})
@@ -64,13 +63,13 @@ def test_moved_faces_and_landmarks_are_scored_on_it(tmp_path):
         def decode(self, latents):
             return latents["class"].reshape(-1, 3, 8, 8)
 
-    scores = evaluate(Plain(), train, ["transfer", "reading", "landmarks"])
+    scores = evaluate(Identity(), train, ["transfer", "reading", "landmarks"])
     assert scores["transfer.x"].value == pytest.approx(scores["transfer_unmoved.x"].value)
     assert scores["transfer.x"].n == 45
     assert {"landmarks.class", "landmarks.content", "class_read.content"} <= set(scores)
 
 
-def test_faces_of_nobody_and_people_with_few_faces_are_left_out(tmp_path):
+def test_faces_without_identity_and_people_with_few_faces_are_left_out(tmp_path):
     make_folder(tmp_path, N)
     make_lists(tmp_path, missing=("000001.jpg", "000013.jpg"))  # two of the five faces of person 100
     train, test = load("celeba_identity", folder=tmp_path, n_test=1, least=4, size=32)
@@ -80,10 +79,10 @@ def test_faces_of_nobody_and_people_with_few_faces_are_left_out(tmp_path):
     assert len(whole.train) + len(whole.test) == 58
 
 
-def test_what_is_missing_is_said(tmp_path):
+def test_missing_identities_and_too_few_people_are_refused(tmp_path):
     make_folder(tmp_path, N)
-    with pytest.raises(ValueError, match=r"identities were expected beside .* as identity_CelebA.txt"):
+    with pytest.raises(ValueError, match=r"identities must be beside .* as identity_CelebA.txt; not found"):
         load("celeba_identity", folder=tmp_path)
     make_lists(tmp_path)
-    with pytest.raises(ValueError, match="n_test expected fewer than the 12 people with at least 1 faces"):
+    with pytest.raises(ValueError, match="n_test must be below the number of people with at least 1 faces, 12; got 1000"):
         load("celeba_identity", folder=tmp_path)

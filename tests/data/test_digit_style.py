@@ -11,13 +11,13 @@ STYLE = slice(10, 15)
 
 
 def tiny_mnist():
-    """Return digits in MNIST's form: bright rectangles, each of a size of its own."""
+    """Return digits in MNIST's form: bright rectangles of different sizes."""
     arrays = {}
-    for part, rows, first in (("train", 40, 0), ("test", 20, 40)):
-        x = np.zeros((rows, 28, 28), np.uint8)
-        for i, picture in enumerate(x, first):
-            picture[6 : 11 + i // 8, 6 : 11 + i % 8] = 255
-        arrays |= {f"x_{part}": x, f"y_{part}": (np.arange(rows) % 10).astype(np.uint8)}
+    for split, n, first in (("train", 40, 0), ("test", 20, 40)):
+        x = np.zeros((n, 28, 28), np.uint8)
+        for i, image in enumerate(x, first):
+            image[6 : 11 + i // 8, 6 : 11 + i % 8] = 255
+        arrays |= {f"x_{split}": x, f"y_{split}": (np.arange(n) % 10).astype(np.uint8)}
     return arrays
 
 
@@ -36,9 +36,9 @@ def splits():
     return load("digit_style", digits="embedded", n_target=3000, n_test=2000)
 
 
-def test_counts_are_those_of_the_paper_scaled_to_the_digits_that_there_are(folder):
+def test_counts_are_those_of_the_paper_scaled_to_the_available_digits(folder):
     train, test = load("digit_style", folder=folder)
-    assert [len(part) for part in (train.background, train.target, test.background, test.target)] == [20, 40, 10, 20]
+    assert [len(group) for group in (train.background, train.target, test.background, test.target)] == [20, 40, 10, 20]
     assert train.shape == (3, 64, 64)
     assert train.labels is None
     # Each training digit is plain once or a target twice; each test digit a target once.
@@ -49,31 +49,31 @@ def test_counts_are_those_of_the_paper_scaled_to_the_digits_that_there_are(folde
     np.testing.assert_array_equal(test.target.factors[:, :10].sum(axis=0), np.full(10, 2))
 
 
-def test_plain_digits_are_white_outlines_at_full_size(splits):
-    for part in splits:
-        x = part.background.x
+def test_plain_digits_are_white_outlines_at_full_scale(splits):
+    for split in splits:
+        x = split.background.x
         assert set(np.unique(x)) == {0, 255}
         np.testing.assert_array_equal(x[:, 0], x[:, 2])
-        np.testing.assert_array_equal(part.background.factors[:, STYLE], np.tile([1, 1, 1, 1, 0], (len(x), 1)))
+        np.testing.assert_array_equal(split.background.factors[:, STYLE], np.tile([1, 1, 1, 1, 0], (len(x), 1)))
 
 
-def test_the_factors_are_what_is_seen(splits):
+def test_the_factors_match_the_images(splits):
     target = splits.train.target
     red, green, blue, scale, width = target.factors[:, STYLE].T
     np.testing.assert_allclose(red + green + blue, 1)
     ink = target.x.sum(axis=(2, 3)).astype(float)
-    wide = width > 0.5  # thin faint lines lose too much to rounding
+    wide = width > 0.5  # rounding is too coarse for thin faint lines
     shares = ink / ink.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(shares[wide], target.factors[wide, 10:13], atol=0.01)
-    # A digit's height is its scale times what it was, plus its lines: both explain it nearly wholly.
-    seen = target.x.max(axis=1) > 8
-    height = seen.any(axis=2).sum(axis=1)
+    # The height of a digit is determined by its scale and, less, by its line width.
+    visible = target.x.max(axis=1) > 8
+    height = visible.any(axis=2).sum(axis=1)
     assert np.corrcoef(height, scale)[0, 1] > 0.8
     brightness = ink.sum(axis=1) / ((scale + 1) / 2) ** 2
     assert np.corrcoef(brightness, width)[0, 1] > 0.9
 
 
-def test_styles_are_independent_uniform_and_never_told_by_the_digit(splits):
+def test_styles_are_uniform_and_independent_of_each_other_and_of_the_digit(splits):
     factors = splits.train.target.factors
     np.testing.assert_array_equal(np.unique((9 * factors[:, 14]).round(6)), np.arange(10))
     assert factors[:, 13].min() < 0.01
@@ -91,41 +91,41 @@ def test_a_constant_predictor_has_the_errors_of_the_docstring(splits):
 
 
 def test_the_halves_for_regressors_and_training_share_no_digit(folder, monkeypatch):
-    # With every style plain, a digit can be told by its picture.
-    monkeypatch.setattr(module, "_styles", lambda rng, many: np.ones((many, 5)))
+    # With a plain style, a digit is identified by its image.
+    monkeypatch.setattr(module, "_draw_styles", lambda rng, n: np.ones((n, 5)))
     train, test = load("digit_style", folder=folder, n_test=60)
-    names = [picture.tobytes() for picture in test.target.x]
+    names = [image.tobytes() for image in test.target.x]
     assert not set(names[:30]) & set(names[30:])
-    assert not set(names) & {picture.tobytes() for picture in train.x}
+    assert not set(names) & {image.tobytes() for image in train.x}
     assert not {p.tobytes() for p in train.target.x} & {p.tobytes() for p in train.background.x}
-    assert {picture.tobytes() for picture in test.background.x} <= set(names)
+    assert {image.tobytes() for image in test.background.x} <= set(names)
 
 
-def test_a_smaller_size_shows_the_same_styles(splits):
+def test_a_smaller_size_has_the_same_styles(splits):
     small = load("digit_style", digits="embedded", size=32, n_target=3000, n_test=2000)
     np.testing.assert_array_equal(small.train.factors, splits.train.factors)
     halved = splits.train.target.x[:50].reshape(50, 3, 32, 2, 32, 2).mean(axis=(3, 5))
     np.testing.assert_allclose(small.train.target.x[:50], halved, atol=1.1)
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_the_splits():
     options = {"digits": "embedded", "size": 16, "n_background": 20, "n_target": 20, "n_test": 8}
     a, b, other = (load("digit_style", seed=seed, **options) for seed in (0, 0, 1))
-    assert [part.fingerprint() for part in a] == [part.fingerprint() for part in b]
-    assert len({part.fingerprint() for part in (*a, *other)}) == 4
+    assert [split.fingerprint() for split in a] == [split.fingerprint() for split in b]
+    assert len({split.fingerprint() for split in (*a, *other)}) == 4
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"digits": "letters"}, "digits expected 'mnist' or 'embedded', but got 'letters'"),
-        ({"digits": "embedded", "n_background": 630}, "n_background expected a whole number from 1 to 629, but got 630"),
-        ({"digits": "embedded", "n_test": 1}, "n_test expected a whole number of at least 2"),
-        ({"digits": "embedded", "size": 200}, "size expected a whole number from 8 to 128"),
-        ({}, "expected in .*mnist as mnist.npz .*holds mnist/, or pass digits='embedded' to draw scikit-learn's digits.$"),
+        ({"digits": "letters"}, "digits must be 'mnist' or 'embedded'; got 'letters'"),
+        ({"digits": "embedded", "n_background": 630}, "n_background must be a whole number from 1 to 629; got 630"),
+        ({"digits": "embedded", "n_test": 1}, "n_test must be a whole number of at least 2"),
+        ({"digits": "embedded", "size": 200}, "size must be a whole number from 8 to 128"),
+        ({}, "must be in .*mnist as mnist.npz .*contains mnist/, or pass digits='embedded' for scikit-learn's digits.$"),
     ],
 )
-def test_bad_options_get_their_sentence(tmp_path, options, sentence):
+def test_bad_options_are_refused(tmp_path, options, sentence):
     with pytest.raises(ValueError, match=sentence) as error:
         load("digit_style", folder=tmp_path, **options)
     assert "\n" not in str(error.value)

@@ -7,7 +7,7 @@ from untwine.data import read_samples
 RNG = np.random.default_rng(0)
 
 
-def picture(path, colour=(10, 20, 30), size=(12, 10), mode="RGB"):
+def image(path, colour=(10, 20, 30), size=(12, 10), mode="RGB"):
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.new(mode, size, colour).save(path)
 
@@ -50,43 +50,46 @@ def test_npy(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        ({"y": np.ones((2, 2))}, "expected the array x, or the arrays background and target .* but found y"),
-        ({"target": np.ones((2, 2))}, "but found target;"),
-        ({"target": np.ones((2, 2)), "background": np.ones((2, 2)), "other": [1]}, "but found target, background, other"),
-        ({"x": np.ones((2, 2)), "label": [0, 1]}, "besides x expected only groups, labels.* but found label; drop"),
-        ({"x": np.ones((2, 2)), "labels": [0, 1, 2]}, "a.npz: labels expected one value for each of the 2 rows"),
+        ({"y": np.ones((2, 2))}, "arrays must be x, or background and target .*; got y"),
+        ({"target": np.ones((2, 2))}, "got target;"),
+        ({"target": np.ones((2, 2)), "background": np.ones((2, 2)), "other": [1]}, "got target, background, other"),
+        ({"x": np.ones((2, 2)), "label": [0, 1]}, "arrays besides x must be among groups, labels.*; got label; drop"),
+        ({"x": np.ones((2, 2)), "labels": [0, 1, 2]}, "a.npz: labels must .* 2 "),
         ({"x": np.array([{}, {}])}, "never unpickled"),
         ({"x": np.ones((2, 2)), "labels": np.array(["a", None])}, "never unpickled"),
-        ({"target": np.ones((2, 3)), "background": np.ones((2, 2))}, "a.npz: Samples.contrast expected the same kind"),
-        ({}, "but found none"),
+        (
+            {"target": np.ones((2, 3)), "background": np.ones((2, 2))},
+            r"a\.npz: target and background must have one shape and type",
+        ),
+        ({}, "got none"),
     ],
 )
-def test_bad_npz_gets_its_sentence(tmp_path, arrays, sentence):
+def test_a_bad_npz_is_refused(tmp_path, arrays, sentence):
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(ValueError, match=sentence):
         read_samples(tmp_path / "a.npz")
 
 
-def test_bad_npy_gets_its_sentence(tmp_path):
+def test_a_bad_npy_is_refused(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([{}, {}]))
-    with pytest.raises(ValueError, match=r"objects.npy expected plain arrays, but holds Python objects"):
+    with pytest.raises(ValueError, match=r"objects.npy must hold plain arrays; got Python objects"):
         read_samples(tmp_path / "objects.npy")
     np.save(tmp_path / "short.npy", np.ones((20, 20)))
     (tmp_path / "short.npy").write_bytes((tmp_path / "short.npy").read_bytes()[:-9])
-    with pytest.raises(ValueError, match="expected whole arrays, but it is damaged"):
+    with pytest.raises(ValueError, match="must hold complete arrays; it is damaged"):
         read_samples(tmp_path / "short.npy")
     (tmp_path / "other.npy").write_bytes(b"\x80\x04K\x01.")
-    with pytest.raises(ValueError, match=r"np.save or np.savez, but its content is of another kind"):
+    with pytest.raises(ValueError, match=r"np.save or np.savez; its content is of another kind"):
         read_samples(tmp_path / "other.npy")
     (tmp_path / "cut.npz").write_bytes(b"PK\x03\x04abc")
     with pytest.raises(ValueError, match="damaged"):
         read_samples(tmp_path / "cut.npz")
     np.save(tmp_path / "words.npy", np.array([["a"]]))
-    with pytest.raises(TypeError, match=r"words.npy: x expected numbers, but got an array of strings"):
+    with pytest.raises(TypeError, match=r"words.npy: x must be numbers; got an array of strings"):
         read_samples(tmp_path / "words.npy")
 
 
-def test_csv_with_and_without_names(tmp_path):
+def test_csv_with_and_without_header(tmp_path):
     samples = read_samples(text(tmp_path / "a.csv", "1,2\n3,4.5\n\n-1e3,0\n"))
     np.testing.assert_array_equal(samples.x, [[1, 2], [3, 4.5], [-1000, 0]])
     assert samples.groups is None
@@ -107,38 +110,38 @@ def test_csv_with_names_of_groups_and_labels(tmp_path):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("", "a.csv expected rows of numbers, but is empty"),
+        ("", "a.csv must have rows of numbers; it is empty"),
         ("\n  \n", "is empty"),
-        ("a,b\n", "at least one row of numbers below its names"),
-        ("a,b\n1,2\n3\n", "expected 2 columns in every line, as in its first, but line 3 has 1"),
-        ("1,2\n3,4,5\n", "line 2 has 3"),
-        ("a,b\n1,2\n3,x\n", "expected a number in line 3, column 'b', but found 'x'"),
-        ("1,2\n3,\n", "expected a number in line 2, column number 2, but found ''"),
+        ("a,b\n", "at least one row of numbers below its header"),
+        ("a,b\n1,2\n3\n", "must have 2 columns in every line, as in the first; got 1 in line 3"),
+        ("1,2\n3,4,5\n", "got 3 in line 2"),
+        ("a,b\n1,2\n3,x\n", "must have a number in line 3, column 'b'; got 'x'"),
+        ("1,2\n3,\n", "must have a number in line 2, column number 2; got ''"),
         ("a,2\n3,4\n", "it mixes them \\(a, 2\\); name all columns"),
         (",a\n0,1\n", "column 1 has none; name it, or drop it"),
         ("group,label\n0,1\n", "besides group and label"),
-        ("group,groups,a\n0,1,2\n", "one column of groups, but has two"),
-        ("group,a\nx,1\ny,2\n", "names of which one is 'background', but found 'x', 'y'"),
-        ("group,a\n0.5,1\n1,2\n", "a.csv: groups expected whole numbers"),
-        ("a,b\nnan,1\n", "a.csv: x expected finite numbers, but 1 of 1 rows"),
+        ("group,groups,a\n0,1,2\n", "one column of groups; got two"),
+        ("group,a\nx,1\ny,2\n", "names of which one is 'background'; got 'x', 'y'"),
+        ("group,a\n0.5,1\n1,2\n", "a.csv: groups must be whole numbers"),
+        ("a,b\nnan,1\n", "a.csv: x must be finite.* 1 of 1 "),
         ('a,b\n"1,2\n', "cannot be read"),
     ],
 )
-def test_bad_csv_gets_its_sentence(tmp_path, content, sentence):
+def test_a_bad_csv_is_refused(tmp_path, content, sentence):
     with pytest.raises(ValueError, match=sentence):
         read_samples(text(tmp_path / "a.csv", content))
 
 
-def test_csv_in_another_encoding_gets_its_sentence(tmp_path):
+def test_a_csv_in_another_encoding_is_refused(tmp_path):
     (tmp_path / "a.csv").write_bytes("gr\u00f6\u00dfe\n1\n".encode("latin-1"))
     with pytest.raises(ValueError, match="text in UTF-8"):
         read_samples(tmp_path / "a.csv")
 
 
-def test_a_plain_folder_has_no_groups_and_is_in_order(tmp_path):
+def test_a_plain_folder_has_no_groups_and_is_sorted_by_name(tmp_path):
     for name, value in (("b.png", 2), ("a.bmp", 1), ("c.PNG", 3)):
-        picture(tmp_path / name, value, mode="L")
-    text(tmp_path / "notes.txt", "not a picture")
+        image(tmp_path / name, value, mode="L")
+    text(tmp_path / "notes.txt", "not an image")
     samples = read_samples(tmp_path)
     assert samples.groups is None
     assert samples.shape == (1, 10, 12)
@@ -146,15 +149,15 @@ def test_a_plain_folder_has_no_groups_and_is_in_order(tmp_path):
 
 
 def test_a_folder_of_background_and_targets(tmp_path):
-    picture(tmp_path / "background" / "a.png", (1, 2, 3))
-    picture(tmp_path / "background" / "b.png", 4, mode="L")
-    picture(tmp_path / "target" / "c.png", (5, 6, 7, 255), mode="RGBA")
+    image(tmp_path / "background" / "a.png", (1, 2, 3))
+    image(tmp_path / "background" / "b.png", 4, mode="L")
+    image(tmp_path / "target" / "c.png", (5, 6, 7, 255), mode="RGBA")
     samples = read_samples(tmp_path)
     assert samples.group_names == ("background", "target")
     np.testing.assert_array_equal(samples.groups, [0, 0, 1])
     np.testing.assert_array_equal(samples.x[:, :, 0, 0], [[1, 2, 3], [4, 4, 4], [5, 6, 7]])
     (tmp_path / "target").rename(tmp_path / "target_hat")
-    picture(tmp_path / "target_glasses" / "d.png", (8, 8, 8))
+    image(tmp_path / "target_glasses" / "d.png", (8, 8, 8))
     samples = read_samples(tmp_path)
     assert samples.group_names == ("background", "glasses", "hat")
     np.testing.assert_array_equal(samples.groups, [0, 0, 1, 2])
@@ -167,14 +170,14 @@ def test_a_folder_for_each_class_gives_labels(tmp_path):
         for i, grey in enumerate(greys):
             Image.fromarray(np.full((16, 16), grey, np.uint8)).save(tmp_path / name / f"{i}.png")
     (tmp_path / ".cache").mkdir()
-    (tmp_path / "about.txt").write_text("no picture")
+    (tmp_path / "about.txt").write_text("no image")
     data = read_samples(tmp_path)
     assert data.label_names == ("edges", "shoes")
     assert data.labels.tolist() == [0, 0, 1, 1, 1]
     assert data.x[:, 0, 8, 8].tolist() == [10, 20, 30, 40, 50]
     assert data.groups is None
     (tmp_path / "boots").mkdir()
-    with pytest.raises(ValueError, match=r"boots has no pictures .*; a folder holds pictures, or .* for each class"):
+    with pytest.raises(ValueError, match=r"boots has no images .*; a folder must contain images, or .* for each class"):
         read_samples(tmp_path)
 
 
@@ -194,7 +197,7 @@ def spoil_by_mode(folder):
 
 
 def spoil_by_transparency(folder):
-    picture(folder / "z.png", (1, 2, 3, 100), mode="RGBA")
+    image(folder / "z.png", (1, 2, 3, 100), mode="RGBA")
 
 
 def spoil_by_cutting(folder):
@@ -205,44 +208,44 @@ def spoil_by_cutting(folder):
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (lambda folder: (folder / "z.png").write_bytes(b"no"), "z.png expected a picture, but it cannot be read"),
-        (spoil_by_cutting, "z.png expected a picture, but it cannot be read"),
-        (spoil_by_mode, "z.png expected 8 bits a channel"),
-        (spoil_by_transparency, "z.png is partly transparent"),
-        (lambda folder: picture(folder / "z.png", size=(13, 10)), "z.png is 13 x 10, but a.png is 12 x 10; give size"),
-        (lambda folder: picture(folder / "z.png", size=(300, 10)), "sides from 8 to 128 pixels, but is 300 x 10; give size"),
-        (lambda folder: picture(folder / "background" / "z.png"), "has background/ but no target/"),
-        (lambda folder: picture(folder / "target_x" / "z.png"), "has target_x/ but no background/"),
+        (lambda folder: (folder / "z.png").write_bytes(b"no"), "z.png must be an image; it cannot be read"),
+        (spoil_by_cutting, "z.png must be an image; it cannot be read"),
+        (spoil_by_mode, "z.png must have 8 bits per channel"),
+        (spoil_by_transparency, "z.png must be opaque; it is partly transparent"),
+        (lambda folder: image(folder / "z.png", size=(13, 10)), "z.png is 13 x 10 and a.png is 12 x 10; pass size"),
+        (lambda folder: image(folder / "z.png", size=(300, 10)), "sides from 8 to 128 pixels; got 300 x 10; pass size"),
+        (lambda folder: image(folder / "background" / "z.png"), "has background/ but no target/"),
+        (lambda folder: image(folder / "target_x" / "z.png"), "has target_x/ but no background/"),
     ],
 )
-def test_a_bad_folder_gets_its_sentence(tmp_path, spoil, sentence):
-    picture(tmp_path / "a.png")
+def test_a_bad_folder_is_refused(tmp_path, spoil, sentence):
+    image(tmp_path / "a.png")
     spoil(tmp_path)
     with pytest.raises(ValueError, match=sentence):
         read_samples(tmp_path)
 
 
-def test_empty_folders_get_their_sentence(tmp_path):
-    with pytest.raises(ValueError, match="has no pictures"):
+def test_empty_folders_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="has no images"):
         read_samples(tmp_path)
     (tmp_path / "background").mkdir()
-    picture(tmp_path / "target" / "a.png")
-    with pytest.raises(ValueError, match="background has no pictures"):
+    image(tmp_path / "target" / "a.png")
+    with pytest.raises(ValueError, match="background has no images"):
         read_samples(tmp_path)
-    picture(tmp_path / "background" / "a.png")
-    picture(tmp_path / "target_target" / "a.png")
-    with pytest.raises(ValueError, match="names clash"):
+    image(tmp_path / "background" / "a.png")
+    image(tmp_path / "target_target" / "a.png")
+    with pytest.raises(ValueError, match="must have target folders of different names; got target, target_target"):
         read_samples(tmp_path)
 
 
-def test_bad_paths_and_sizes_get_their_sentence(tmp_path):
+def test_bad_paths_and_sizes_are_refused(tmp_path):
     with pytest.raises(ValueError, match="nowhere does not exist"):
         read_samples(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match=r"a.pkl is none"):
+    with pytest.raises(ValueError, match=r"path must be an .npz, .npy or .csv file, .*; got .*a.pkl"):
         read_samples(text(tmp_path / "a.pkl", "x"))
-    with pytest.raises(ValueError, match="size goes with pictures"):
+    with pytest.raises(ValueError, match="size applies to images"):
         read_samples(text(tmp_path / "a.csv", "1,2\n"), size=32)
-    with pytest.raises(ValueError, match="size expected a whole number from 8 to 128, but got 4"):
+    with pytest.raises(ValueError, match="size must be a whole number from 8 to 128; got 4"):
         read_samples(tmp_path, size=4)
-    with pytest.raises(TypeError, match="expected a path, but got 3"):
+    with pytest.raises(TypeError, match="path must be a str or Path; got 3"):
         read_samples(3)

@@ -7,7 +7,7 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from untwine.data import load
 from untwine.data.images.blending import to_bytes
 from untwine.data.images.drawn_grass import colour, draw_textures
-from untwine.data.sets.grassy_digits import enlarge, originals, split_digits
+from untwine.data.readers.sklearn_digits import read_digits, split_digits, upsample_digits
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def flat(samples):
     return samples.x.reshape(len(samples), -1) / 255
 
 
-def test_what_is_in_it(splits):
+def test_shapes_counts_and_labels(splits):
     train, test = splits
     assert train.x.dtype == np.uint8
     assert train.shape == (3, 28, 28)
@@ -30,44 +30,44 @@ def test_what_is_in_it(splits):
     assert train.label_names == tuple("0123456789")
 
 
-def test_no_digit_of_the_test_part_was_seen_in_training():
-    # With rho = 0 a target is its digit alone, so the originals can be told by their pictures.
+def test_splits_share_no_digit():
+    # With rho = 0 a target is its digit alone, so that the digit is identified by the image.
     train, test = load("grassy_digits", n_target=1500, n_background=2, n_test=700, rho=0.0)
-    images, classes = originals()
-    known = {to_bytes(digit).tobytes(): row for row, digit in enumerate(enlarge(images, 28))}
+    images, classes = read_digits()
+    known = {to_bytes(digit).tobytes(): index for index, digit in enumerate(upsample_digits(images, 28))}
     assert len(known) == 1797
-    seen = [known[picture[0].tobytes()] for picture in train.target.x]
-    unseen = [known[picture[0].tobytes()] for picture in test.target.x]
-    assert not set(seen) & set(unseen)
-    assert len(set(seen) | set(unseen)) == 1797
-    np.testing.assert_array_equal(classes[seen], train.target.labels)
-    np.testing.assert_array_equal(classes[unseen], test.target.labels)
-    # None serves a third time before all have served twice.
-    assert np.bincount(np.bincount(seen, minlength=1797)[sorted(set(seen))])[3:].sum() == 0
+    train_digits = [known[image[0].tobytes()] for image in train.target.x]
+    test_digits = [known[image[0].tobytes()] for image in test.target.x]
+    assert not set(train_digits) & set(test_digits)
+    assert len(set(train_digits) | set(test_digits)) == 1797
+    np.testing.assert_array_equal(classes[train_digits], train.target.labels)
+    np.testing.assert_array_equal(classes[test_digits], test.target.labels)
+    # No digit is used a third time before all have been used twice.
+    assert np.bincount(np.bincount(train_digits, minlength=1797)[sorted(set(train_digits))])[3:].sum() == 0
 
 
 def test_the_split_is_seventy_to_thirty_in_every_class_and_follows_the_seed():
-    _, classes = originals()
+    _, classes = read_digits()
     train, test = split_digits(classes, 0)
     assert not set(train) & set(test)
     np.testing.assert_allclose(np.bincount(classes[train]) / np.bincount(classes), 0.7, atol=0.01)
     assert set(train) != set(split_digits(classes, 1)[0])
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_the_splits():
     small = {"n_target": 30, "n_background": 20, "n_test": 10, "size": 12}
     a, b, other = (load("grassy_digits", **small, seed=seed) for seed in (1, 1, 2))
-    assert [part.fingerprint() for part in a] == [part.fingerprint() for part in b]
-    assert len({part.fingerprint() for part in (*a, *other)}) == 4
+    assert [split.fingerprint() for split in a] == [split.fingerprint() for split in b]
+    assert len({split.fingerprint() for split in (*a, *other)}) == 4
 
 
-def test_no_grass_comes_twice():
+def test_no_grass_is_repeated():
     train, test = load("grassy_digits", n_target=200, n_background=200, n_test=200, rho=1.0)
-    pictures = np.concatenate([train.x, test.x])
-    assert len({picture.tobytes() for picture in pictures}) == len(pictures)
+    images = np.concatenate([train.x, test.x])
+    assert len({image.tobytes() for image in images}) == len(images)
 
 
-def test_brightness_and_hue_are_those_of_the_pictures(splits):
+def test_brightness_and_hue_match_the_images(splits):
     background = splits.test.background
     brightness, hue = background.factors.T
     red, green, blue = (background.x / 255).mean(axis=(2, 3)).T
@@ -77,7 +77,7 @@ def test_brightness_and_hue_are_those_of_the_pictures(splits):
     assert (background.x.max(axis=1) == background.x[:, 1]).all()
 
 
-def test_factors_can_be_read_from_grass_and_know_nothing_of_the_digit(splits):
+def test_factors_are_linearly_predictable_from_grass_and_independent_of_the_digit(splits):
     background, target = splits.test.background, splits.test.target
     for samples, least in ((background, 0.9), (target, 0.85)):
         for factor in samples.factors.T:
@@ -90,7 +90,7 @@ def test_factors_can_be_read_from_grass_and_know_nothing_of_the_digit(splits):
     assert background.factors.max(axis=0) == pytest.approx([0.62, 150], rel=0.02)
 
 
-def test_digits_are_legible_for_a_linear_model(splits):
+def test_a_linear_probe_classifies_the_digits(splits):
     target = splits.test.target
     grey = target.x.mean(axis=1)[:, ::2, ::2].reshape(len(target), -1) / 255
     assert cross_val_score(LogisticRegression(max_iter=500), grey, target.labels, cv=3).mean() > 0.85
@@ -100,23 +100,23 @@ def test_textures_are_blades_not_noise():
     shades, hues = draw_textures(np.random.default_rng(0), 12, 28)
     centred = shades - shades.mean(axis=(1, 2), keepdims=True)
 
-    def alike(axis, step):
+    def autocorrelation(axis, step):
         return (centred * np.roll(centred, step, axis)).mean() / (centred**2).mean()
 
-    # Upright blades: neighbours above resemble each other further than neighbours beside, across the seam too.
-    assert alike(1, 3) > 0.25
-    assert alike(1, 3) > 2 * alike(2, 3)
+    # Upright blades: vertical autocorrelation reaches further than horizontal, also across the seam.
+    assert autocorrelation(1, 3) > 0.25
+    assert autocorrelation(1, 3) > 2 * autocorrelation(2, 3)
     seam = np.abs(shades[:, 0] - shades[:, -1]).mean() / np.abs(np.diff(shades, axis=1)).mean()
     assert seam < 1.3
     assert shades.min() > 0.1
     assert np.abs(hues).max() <= 1
 
 
-def test_colouring_gives_the_asked_hue_exactly_where_blades_do_not_differ():
+def test_colouring_gives_the_exact_hue_where_blades_do_not_differ():
     shades = np.ones((3, 8, 8), np.float32)
-    pictures = colour(shades, np.zeros_like(shades), np.array([0.3, 0.4, 0.5]), np.array([90.0, 120.0, 150.0]))
-    np.testing.assert_allclose(pictures[:, 1].mean(axis=(1, 2)), [0.3, 0.4, 0.5], rtol=1e-5)
-    shares = pictures[:, :, 0, 0] / pictures[:, 1:2, 0, 0]
+    images = colour(shades, np.zeros_like(shades), np.array([0.3, 0.4, 0.5]), np.array([90.0, 120.0, 150.0]))
+    np.testing.assert_allclose(images[:, 1].mean(axis=(1, 2)), [0.3, 0.4, 0.5], rtol=1e-5)
+    shares = images[:, :, 0, 0] / images[:, 1:2, 0, 0]
     np.testing.assert_allclose(shares, [[0.625, 1, 0.25], [0.25, 1, 0.25], [0.25, 1, 0.625]], rtol=1e-5)
 
 

@@ -17,15 +17,15 @@ def test_idx_files_round_trip(tmp_path):
     ("content", "sentence"),
     [
         (b"", "begins with nothing"),
-        (b"\0\0\x0d\x01\0\0\0\x01\0\0\0\0", "unsigned bytes, but it begins with 00000d01"),
+        (b"\0\0\x0d\x01\0\0\0\x01\0\0\0\0", "unsigned bytes; it begins with 00000d01"),
         (b"<html>", "begins with 3c68746d"),
-        (b"\0\0\x08\x01\0\0\0\x05abc", "expected 13 bytes by its own header, but has 11"),
-        (b"\0\0\x08\x03\0\0", "by its own header, but has 6"),
-        (b"\0\0\x08\x01\0\0\0\x02abc", "expected 10 bytes by its own header, but has 11"),
-        (gzip.compress(b"\0\0\x08\x01\0\0\0\x01a", mtime=0)[:-6], "gzipped IDX file, but it is damaged"),
+        (b"\0\0\x08\x01\0\0\0\x05abc", "must have 13 bytes by its header; got 11"),
+        (b"\0\0\x08\x03\0\0", "by its header; got 6"),
+        (b"\0\0\x08\x01\0\0\0\x02abc", "must have 10 bytes by its header; got 11"),
+        (gzip.compress(b"\0\0\x08\x01\0\0\0\x01a", mtime=0)[:-6], "must be an IDX file; it cannot be read"),
     ],
 )
-def test_a_bad_idx_file_gets_its_sentence(tmp_path, content, sentence):
+def test_a_bad_idx_file_is_refused(tmp_path, content, sentence):
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(ValueError, match=sentence):
         mnist.read_idx(tmp_path / "file")

@@ -9,13 +9,13 @@ SIZES = {288: (2, 3, 2, 2, 3, 2, 2)}
 
 @pytest.fixture
 def images(monkeypatch):
-    """Return pictures in the public file's form, of fewer levels."""
+    """Return images in the form of the public file, with fewer levels."""
     monkeypatch.setattr(module, "SIZES", SIZES)
     return np.random.default_rng(0).integers(0, 256, (288, 64, 64, 3), dtype=np.uint8)
 
 
 @pytest.mark.parametrize("ending", ["npz", "npy"])
-def test_pictures_are_addressed_by_their_factors(tmp_path, images, ending):
+def test_images_are_addressed_by_their_factors(tmp_path, images, ending):
     (tmp_path / "mpi3d").mkdir()
     path = tmp_path / "mpi3d" / f"mpi3d_real.{ending}"
     if ending == "npz":
@@ -24,18 +24,18 @@ def test_pictures_are_addressed_by_their_factors(tmp_path, images, ending):
         np.save(path, images)
     arms = grid("mpi3d", folder=tmp_path, kind="real")
     levels = np.array([[1, 2, 0, 1, 2, 0, 1], [0, 0, 0, 0, 0, 0, 0]])
-    row = int(np.ravel_multi_index(levels[0], SIZES[288]))
-    np.testing.assert_array_equal(arms.pictures(levels), np.moveaxis(images[[row, 0]], -1, 1))
+    index = int(np.ravel_multi_index(levels[0], SIZES[288]))
+    np.testing.assert_array_equal(arms.images(levels), np.moveaxis(images[[index, 0]], -1, 1))
     train, test = load("mpi3d", folder=tmp_path, kind="real", n_train=200, n_test=88)
-    assert {picture.tobytes() for part in (train, test) for picture in part.x} == {
-        np.moveaxis(picture, -1, 0).tobytes() for picture in images
+    assert {image.tobytes() for split in (train, test) for image in split.x} == {
+        np.moveaxis(image, -1, 0).tobytes() for image in images
     }
     np.testing.assert_array_equal(train.labels, train.factors[:, 1])
 
 
 @pytest.mark.parametrize("name", ["mpi3d_real_complex", "real3d_complicated_shapes_ordered"])
 @pytest.mark.parametrize("ending", ["npz", "npy"])
-def test_the_complex_objects_are_found_under_their_public_name_too(tmp_path, images, name, ending):
+def test_real_complex_is_found_under_its_public_name_too(tmp_path, images, name, ending):
     path = tmp_path / "mpi3d" / f"{name}.{ending}"
     path.parent.mkdir()
     if ending == "npz":
@@ -45,21 +45,19 @@ def test_the_complex_objects_are_found_under_their_public_name_too(tmp_path, ima
     arms = grid("mpi3d", folder=tmp_path, kind="real_complex")
     np.testing.assert_array_equal(arms.read(np.array([5, 200])), np.moveaxis(images[[5, 200]], -1, 1))
     for other in ("toy", "realistic", "real"):
-        with pytest.raises(
-            ValueError, match=f"MPI3D was expected in .* as mpi3d/mpi3d_{other}.npy or mpi3d/mpi3d_{other}.npz,"
-        ):
+        with pytest.raises(ValueError, match=f"MPI3D must be in .* as mpi3d/mpi3d_{other}.npy or mpi3d/mpi3d_{other}.npz;"):
             grid("mpi3d", folder=tmp_path, kind=other)
 
 
-def test_the_real_counts_are_those_of_the_papers():
+def test_the_numbers_of_images_are_those_of_the_papers():
     assert {np.prod(sizes) for sizes in module.SIZES.values()} == {1_036_800, 460_800}
 
 
-def test_other_files_get_their_sentence(tmp_path, images):
-    with pytest.raises(ValueError, match="kind expected one of toy, realistic, real, real_complex, but got 'fake'"):
+def test_missing_or_damaged_files_are_refused(tmp_path, images):
+    with pytest.raises(ValueError, match="kind must be 'toy', 'realistic', 'real' or 'real_complex'; got 'fake'"):
         load("mpi3d", folder=tmp_path, kind="fake")
-    with pytest.raises(ValueError, match=r"MPI3D was expected in .* as mpi3d/mpi3d_toy.npy or mpi3d/mpi3d_toy.npz, but is not"):
+    with pytest.raises(ValueError, match=r"MPI3D must be in .* as mpi3d/mpi3d_toy.npy or mpi3d/mpi3d_toy.npz; not found"):
         load("mpi3d", folder=tmp_path)
     np.savez(tmp_path / "mpi3d_toy.npz", images=images[:100])
-    with pytest.raises(ValueError, match=r"expected images \(288, 64, 64, 3\), but has \(100, 64, 64, 3\)"):
+    with pytest.raises(ValueError, match=r"must hold images \(288, 64, 64, 3\); got \(100, 64, 64, 3\)"):
         load("mpi3d", folder=tmp_path)

@@ -21,7 +21,7 @@ def test_the_outline_of_a_square_is_one_pixel_wide_and_inside():
     np.testing.assert_array_equal(line, expected)
 
 
-def test_ink_at_the_border_has_its_outline_there():
+def test_the_image_border_bounds_the_outline():
     (line,) = outlines(np.full((1, 28, 28), 255, np.uint8))
     assert line[0].all()
     assert line[:, -1].all()
@@ -30,30 +30,30 @@ def test_ink_at_the_border_has_its_outline_there():
 
 @pytest.mark.parametrize("width", range(1, 11))
 def test_dilation_is_that_of_scipy_with_a_square(lines, width):
-    # An even square has no middle pixel; scipy takes the one after it, as here.
+    # An even square has no middle pixel; origin selects the one after it, as here.
     expected = [ndimage.binary_dilation(line, np.ones((width, width)), origin=-1 + width % 2) for line in lines]
     np.testing.assert_array_equal(dilate(lines, width), expected)
 
 
-def test_shrinking_keeps_the_ink_by_area_and_the_centre(lines):
+def test_shrinking_preserves_area_and_centre(lines):
     scale = np.linspace(0.5, 1, 6)
     for size in (32, 64):
         small = shrink(lines, scale, size)
         factor = scale * size / 64
         np.testing.assert_allclose(small.sum(axis=(1, 2)), lines.sum(axis=(1, 2)) * factor**2, rtol=1e-4)
-        at = np.arange(size) + 0.5 - size / 2
-        place = np.arange(64) + 0.5 - 32
+        output = np.arange(size) + 0.5 - size / 2
+        source_axis = np.arange(64) + 0.5 - 32
         for axis in (1, 2):
             weights, source = small.sum(axis=axis), lines.sum(axis=axis)
-            middle = (source @ place) / source.sum(axis=1) * factor
-            # A pixel's ink counts at the pixel's middle, wherever in it the ink lies.
-            np.testing.assert_allclose((weights @ at) / weights.sum(axis=1), middle, atol=0.1)
+            middle = (source @ source_axis) / source.sum(axis=1) * factor
+            # Intensity is attributed to the centre of its pixel, hence the tolerance.
+            np.testing.assert_allclose((weights @ output) / weights.sum(axis=1), middle, atol=0.1)
     np.testing.assert_allclose(shrink(lines, np.ones(6), 64), lines, atol=1e-5)
     by_hand = lines.reshape(6, 32, 2, 32, 2).mean(axis=(2, 4))
     np.testing.assert_allclose(shrink(lines, np.ones(6), 32), by_hand, atol=1e-5)
 
 
-def test_each_picture_gets_its_own_style(lines):
+def test_each_image_gets_its_own_style(lines):
     width, scale, colour = np.array([1, 9, 2, 9, 1, 10]), np.linspace(0.5, 1, 6), np.random.default_rng(1).random((6, 3))
     x = restyle(lines, width, scale, colour, 48)
     assert x.shape == (6, 3, 48, 48)

@@ -1,24 +1,24 @@
 import numpy as np
 import pytest
 
-from untwine.data import Splits, for_choosing, load
+from untwine.data import Splits, load, validation_split
 from untwine.samples import Samples
 
 
-def test_what_one_chooses_on_is_made_of_the_training_part_alone():
+def test_a_validation_split_is_taken_from_the_training_split_alone():
     splits = load("toy_contrast", n_target=60, n_background=40)
-    choosing = for_choosing(splits, share=0.25, seed=3)
-    assert [len(part) for part in (choosing.train.target, choosing.test.target)] == [45, 15]
-    assert [len(part) for part in (choosing.train.background, choosing.test.background)] == [30, 10]
-    rows = [row.tobytes() for part in choosing for row in part.x]
-    assert sorted(rows) == sorted(row.tobytes() for row in splits.train.x)
-    assert not set(rows) & {row.tobytes() for row in splits.test.x}
-    assert choosing.test.factor_names == splits.train.factor_names
+    selection = validation_split(splits, share=0.25, seed=3)
+    assert [len(group) for group in (selection.train.target, selection.test.target)] == [45, 15]
+    assert [len(group) for group in (selection.train.background, selection.test.background)] == [30, 10]
+    samples = [x.tobytes() for split in selection for x in split.x]
+    assert sorted(samples) == sorted(x.tobytes() for x in splits.train.x)
+    assert not set(samples) & {x.tobytes() for x in splits.test.x}
+    assert selection.test.factor_names == splits.train.factor_names
 
 
-def test_the_seed_decides_and_the_rows_differ_from_the_data_sets_own_split():
+def test_the_seed_determines_the_validation_split():
     splits = Splits(Samples(np.arange(40.0)[:, None]), Samples(np.ones((3, 1))))
-    a, b, other = (for_choosing(splits, seed=seed).test.x for seed in (0, 0, 1))
+    a, b, other = (validation_split(splits, seed=seed).test.x for seed in (0, 0, 1))
     np.testing.assert_array_equal(a, b)
     assert not np.array_equal(a, other)
 
@@ -26,12 +26,12 @@ def test_the_seed_decides_and_the_rows_differ_from_the_data_sets_own_split():
 @pytest.mark.parametrize(
     ("given", "options", "sentence"),
     [
-        ("train", {}, "for_choosing expected what load returned, but got Samples; pass the whole Splits"),
-        ("splits", {"share": 1.0}, "share expected a number from 0.01 to 0.9, but got 1.0"),
-        ("splits", {"seed": -1}, "seed expected a whole number of at least 0"),
+        ("train", {}, "splits must be the Splits that load returns; got Samples; pass both splits"),
+        ("splits", {"share": 1.0}, "share must be a number from 0.01 to 0.9; got 1.0"),
+        ("splits", {"seed": -1}, "seed must be a whole number of at least 0"),
     ],
 )
-def test_bad_input_gets_its_sentence(given, options, sentence):
+def test_bad_input_is_refused(given, options, sentence):
     splits = load("toy_contrast", n_target=5, n_background=5)
     with pytest.raises((ValueError, TypeError), match=sentence):
-        for_choosing(splits if given == "splits" else splits.train, **options)
+        validation_split(splits if given == "splits" else splits.train, **options)

@@ -9,7 +9,7 @@ def regression_r2(x, y):
     return 1 - error.var(axis=0) / y.var(axis=0)
 
 
-def test_the_truth_is_that_of_the_model():
+def test_samples_follow_the_linear_model():
     train = load("toy_contrast", n_target=4000, n_background=4000, noise=0.3).train
     common, salient = train.factors[:, :5], train.factors[:, 5:]
     assert train.factor_names == (*(f"common {i}" for i in range(5)), "salient 0", "salient 1")
@@ -22,7 +22,7 @@ def test_the_truth_is_that_of_the_model():
     assert regression_r2(train.x, common).min() > 0.98
 
 
-def test_training_and_test_share_the_model_but_no_row():
+def test_splits_share_the_model_but_no_sample():
     splits = load("toy_contrast", n_target=2000, n_background=2000)
     W, *_ = np.linalg.lstsq(splits.train.factors, splits.train.x, rcond=None)
     V, *_ = np.linalg.lstsq(splits.test.factors, splits.test.x, rcond=None)
@@ -30,19 +30,19 @@ def test_training_and_test_share_the_model_but_no_row():
     assert not np.isin(splits.train.x[:, 0], splits.test.x[:, 0]).any()
 
 
-def test_principal_components_find_the_common_part_first_and_contrast_finds_the_salient():
+def test_principal_components_are_common_and_contrastive_ones_salient():
     train = load("toy_contrast").train
     target, background = train.target, train.background
     salient = target.factors[:, 5:]
     centred = target.x - target.x.mean(axis=0)
     _, _, components = np.linalg.svd(centred, full_matrices=False)
     assert regression_r2(centred @ components[:2].T, salient).max() < 0.1
-    # What contrastive PCA does, with the background weighted so that chance in its large variances cannot win.
+    # Contrastive PCA, with the background weighted so that sampling noise in its large variances does not dominate.
     _, vectors = np.linalg.eigh(np.cov(target.x.T) - 3 * np.cov(background.x.T))
     assert regression_r2(centred @ vectors[:, -2:], salient).min() > 0.9
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_the_splits():
     a, b, other = (load("toy_contrast", n_target=20, n_background=20, seed=seed) for seed in (3, 3, 4))
     assert a.train.fingerprint() == b.train.fingerprint()
     assert a.test.fingerprint() == b.test.fingerprint()

@@ -1,6 +1,8 @@
+"""The images of class and content, by a method that is right by construction."""
+
 import numpy as np
 import pytest
-from fitted_made import SIDE, ClassHalves, classes_in_contents
+from known_methods import SIDE, ClassHalves, Halves, classes_in_contents, images
 
 from untwine.evaluation.class_gallery import nearest
 from untwine.evaluation.gallery import gallery
@@ -14,7 +16,7 @@ def shown():
 
 
 def test_a_row_keeps_its_class_and_a_column_its_content(shown):
-    sources, grid = shown["switch_sources"], shown["switch_grid"]
+    sources, grid = shown.class_swaps.sources, shown.class_swaps.grid
     assert grid.shape == (8, 8, 1, SIDE, SIDE)
     assert grid.dtype == np.uint8
     for i in range(8):
@@ -26,14 +28,14 @@ def test_a_row_keeps_its_class_and_a_column_its_content(shown):
 
 
 def test_neighbours_by_class_share_it_and_neighbours_by_content_share_that(shown):
-    sources = shown["near_sources"]
-    assert shown["near_class"].shape == (6, 5, 1, SIDE, SIDE)
-    # Each class has 11 other pictures, each content 4 in other classes: the fifth nearest must be another content.
-    assert (shown["near_class"][:, :, :, HALF:] == sources[:, None, :, HALF:]).all()
-    alike = (shown["near_content"][:, :, :, :HALF] == sources[:, None, :, :HALF]).all(axis=(2, 3, 4))
+    sources, near = shown.neighbours.sources, shown.neighbours.nearest
+    assert near["class"].shape == (6, 5, 1, SIDE, SIDE)
+    # Each class has 11 other images, each content 4 in other classes: the fifth nearest must be another content.
+    assert (near["class"][:, :, :, HALF:] == sources[:, None, :, HALF:]).all()
+    alike = (near["content"][:, :, :, :HALF] == sources[:, None, :, :HALF]).all(axis=(2, 3, 4))
     assert alike.tolist() == [[True] * 4 + [False]] * 6
-    for near in ("near_class", "near_content"):
-        assert not (shown[near] == sources[:, None]).all(axis=(2, 3, 4)).any()  # never the picture itself
+    for neighbours in near.values():
+        assert not (neighbours == sources[:, None]).all(axis=(2, 3, 4)).any()  # never the image itself
 
 
 def test_the_nearest_come_in_order_and_without_the_row_itself():
@@ -42,13 +44,13 @@ def test_the_nearest_come_in_order_and_without_the_row_itself():
     assert nearest(codes[:2], np.array([0]), 5).tolist() == [[1]]
 
 
-def test_one_class_of_two_pictures_is_shown_too():
+def test_one_class_of_two_images_is_shown_too():
     g = gallery(ClassHalves(), classes_in_contents(1, 2))
-    assert g["switch_grid"].shape[:2] == (2, 2)
-    assert g["near_content"].shape[:2] == (2, 1)
+    assert g.class_swaps.grid.shape[:2] == (2, 2)
+    assert g.neighbours.nearest["content"].shape[:2] == (2, 1)
 
 
-def test_other_parts_have_no_such_pictures():
-    from fitted_made import Halves, pictures
-
-    assert not [name for name in gallery(Halves(), pictures(30, 10)) if name.startswith(("switch", "near"))]
+def test_other_blocks_have_no_such_images():
+    g = gallery(Halves(), images(30, 10))
+    assert g.class_swaps is None
+    assert g.neighbours is None

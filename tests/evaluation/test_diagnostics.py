@@ -7,7 +7,7 @@ import pytest
 
 import untwine as un
 from untwine import Latents, Samples
-from untwine.evaluation.diagnostics import ROWS, code_record, diagnose, effect, held, statistics
+from untwine.evaluation.diagnostics import SAMPLES, code_statistics, diagnose, effect, moments, with_mean
 
 
 class Halves:
@@ -32,51 +32,51 @@ class Whole:
 
 def data(n=400, groups=True):
     """Two common columns of variance 4 and two salient ones, of variance 9 and mean 1 in the target and 0 in the background."""
-    chance = np.random.default_rng(0)
-    x = chance.normal(size=(n, 4)) * [2, 2, 3, 3] + [0, 0, 1, 1]
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 4)) * [2, 2, 3, 3] + [0, 0, 1, 1]
     x[::2, 2:] = 0
     return Samples(x, groups=np.arange(n) % 2 if groups else None)
 
 
 def test_each_number_is_what_it_says():
-    found = code_record(Halves(), data())
-    assert found["rows"] == {"target": 200, "background": 200}
-    target, background = found["salient"]["target"], found["salient"]["background"]
+    statistics = code_statistics(Halves(), data())
+    assert statistics["rows"] == {"target": 200, "background": 200}
+    target, background = statistics["salient"]["target"], statistics["salient"]["background"]
     np.testing.assert_allclose(target["variance"], [9, 9], rtol=0.25)
     # About the neutral value 3, not about 0: variance 9 and mean 1 in each of two dimensions.
     assert target["energy"] == pytest.approx(2 * (9 + 1), rel=0.2)
     assert (background["variance"], background["energy"], background["effect"]) == ([0, 0], 0, 0)
     # Half of the columns, each brought to variance 1, come from either block, whatever their units.
     assert target["effect"] == pytest.approx(0.5)
-    assert found["common"]["target"]["effect"] == pytest.approx(0.5)
-    assert found["common"]["background"]["effect"] == pytest.approx(1)
-    assert found["common"]["background"]["varies"] is True
+    assert statistics["common"]["target"]["effect"] == pytest.approx(0.5)
+    assert statistics["common"]["background"]["effect"] == pytest.approx(1)
+    assert statistics["common"]["background"]["varies"] is True
 
 
-def test_all_rows_are_targets_where_there_are_no_groups():
-    found = code_record(Halves(), data(groups=False))
-    assert found["rows"] == {"target": 400}
-    assert set(found["salient"]) == {"target"}
+def test_all_samples_are_targets_where_there_are_no_groups():
+    statistics = code_statistics(Halves(), data(groups=False))
+    assert statistics["rows"] == {"target": 400}
+    assert set(statistics["salient"]) == {"target"}
 
 
-def test_rows_are_few_and_evenly_spread():
-    found = code_record(Halves(), data(2 * ROWS + 600))
-    assert found["rows"] == {"target": ROWS, "background": ROWS}
+def test_at_most_so_many_samples_of_each_group_are_used():
+    statistics = code_statistics(Halves(), data(2 * SAMPLES + 600))
+    assert statistics["rows"] == {"target": SAMPLES, "background": SAMPLES}
 
 
-def test_statistics_by_hand():
-    found = statistics(np.array([[0.0, 2], [2, 2]]), np.array([[0.0, 0], [0, 0]]))
-    assert found == {"variance": [1.0, 0.0], "energy": 6.0}
+def test_moments_by_hand():
+    result = moments(np.array([[0.0, 2], [2, 2]]), np.array([[0.0, 0], [0, 0]]))
+    assert result == {"variance": [1.0, 0.0], "energy": 6.0}
 
 
-def test_held_codes_are_the_mean_in_one_block():
+def test_one_block_is_replaced_by_its_mean():
     codes = Latents({"common": np.array([[1.0], [3.0]]), "salient": np.array([[5.0], [7.0]])})
-    assert held(codes, "salient") == Latents({"common": np.array([[1.0], [3.0]]), "salient": np.array([[6.0], [6.0]])})
+    assert with_mean(codes, "salient") == Latents({"common": np.array([[1.0], [3.0]]), "salient": np.array([[6.0], [6.0]])})
 
 
-def test_effect_of_pictures_is_over_all_pixels_and_does_not_depend_on_bytes():
-    chance = np.random.default_rng(0)
-    x = chance.integers(0, 255, size=(50, 1, 4, 4), dtype=np.uint8)
+def test_effect_of_images_is_over_all_pixels_and_does_not_depend_on_bytes():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 255, size=(50, 1, 4, 4), dtype=np.uint8)
     shown = x / 255
     mean = np.repeat(shown.mean(0, keepdims=True), 50, axis=0)
     assert effect(x, shown, mean) == pytest.approx(1)
@@ -84,7 +84,7 @@ def test_effect_of_pictures_is_over_all_pixels_and_does_not_depend_on_bytes():
     assert effect(x, shown, shown) == 0
 
 
-def test_a_column_that_only_rounds_counts_for_nothing():
+def test_a_column_of_rounding_error_is_ignored():
     x = np.random.default_rng(0).normal(size=(40, 3))
     x[:, 2] = 1 + 1e-9 * x[:, 2]
     changed = x + np.array([0, 0, 1])
@@ -96,7 +96,7 @@ def test_both_files_are_written_for_contrastive_methods_only(tmp_path):
     diagnose(tmp_path, Halves(), data(), data(100))
     contrast = json.loads((tmp_path / "contrast.json").read_text())
     codes = json.loads((tmp_path / "codes.json").read_text())
-    # The contrast is that of the training part, the codes are those of the test part.
+    # The contrast test is of the training split, the statistics of the codes are of the test split.
     assert (contrast["target"], contrast["background"]) == (200, 200)
     assert contrast["p_value"] == un.contrast_test(data()).p_value
     assert codes["rows"] == {"target": 50, "background": 50}

@@ -3,16 +3,16 @@ import math
 
 import numpy as np
 import pytest
-from fitted_made import Columns, Halves, Swapped, Whole, pictures, vectors
+from known_methods import Columns, Halves, Swapped, Whole, images, vectors
 
-from untwine.evaluation.named_metrics import METRICS
-from untwine.evaluation.scoring import Score, evaluate, write_scores
+from untwine.evaluation.scoring import evaluate
+from untwine.runs.scores import Score, write_scores
 from untwine.samples import Samples
 
 
 @pytest.fixture(scope="module")
 def scores():
-    return evaluate(Halves(), pictures())
+    return evaluate(Halves(), images())
 
 
 def test_every_block_is_scored_by_every_metric(scores):
@@ -51,7 +51,7 @@ def test_every_block_is_scored_by_every_metric(scores):
         ("reconstruction.x", 0.0, 1e-6, 320, "lower"),
     ],
 )
-def test_a_method_that_is_right_gets_the_scores_it_must(scores, name, low, high, n, direction):
+def test_a_perfect_method_gets_its_scores(scores, name, low, high, n, direction):
     score = scores[name]
     assert low <= score.value <= high
     assert score.low <= score.value <= score.high
@@ -61,13 +61,13 @@ def test_a_method_that_is_right_gets_the_scores_it_must(scores, name, low, high,
     assert score.seconds >= 0
 
 
-def test_a_method_that_is_wrong_is_found_out():
-    scores = evaluate(Swapped(), pictures(), metrics=["probe", "factors", "w2"])
+def test_a_method_with_swapped_blocks_scores_badly():
+    scores = evaluate(Swapped(), images(), metrics=["probe", "factors", "w2"])
     assert scores["probe.common"].value > 0.99
     assert scores["probe.salient"].value < 0.45
     assert scores["factors.salient"].value > 0.99
     assert scores["w2_relative.common"].value > 0.5
-    leaks = evaluate(Swapped(), pictures(), metrics=["leakage", "groups", "agreement"])
+    leaks = evaluate(Swapped(), images(), metrics=["leakage", "groups", "agreement"])
     assert leaks["leakage.common"].value == leaks["leakage.salient"].value == leaks["leakage_group.common"].value == 1.0
     assert leaks["group_silhouette.common"].value > 0.4 > 0.05 > leaks["group_silhouette.salient"].value
     assert leaks["ari.common"].value > 0.99
@@ -79,12 +79,12 @@ def test_a_method_that_is_wrong_is_found_out():
 
 def test_the_samples_are_encoded_once():
     method = Halves()
-    evaluate(method, pictures(60, 40), metrics=["probe", "w2", "reconstruction"])
+    evaluate(method, images(60, 40), metrics=["probe", "w2", "reconstruction"])
     assert method.encoded == 1
 
 
 def test_the_same_call_gives_the_same_scores(scores):
-    again = evaluate(Halves(), pictures())
+    again = evaluate(Halves(), images())
     assert {n: (s.value, s.low, s.high) for n, s in again.items()} == {n: (s.value, s.low, s.high) for n, s in scores.items()}
 
 
@@ -117,7 +117,7 @@ def test_a_method_of_one_block_without_groups():
 
 
 def test_only_targets_with_known_labels_of_usual_classes_count():
-    data = pictures(80, 40)
+    data = images(80, 40)
     labels = data.labels.copy()
     labels[:10] = -1
     labels[10:13] = 4  # a class too small for five folds
@@ -134,7 +134,7 @@ def test_only_targets_with_known_labels_of_usual_classes_count():
         (Whole(), Samples(np.eye(30)), "probe", "labels"),
         (Whole(), Samples(np.eye(30)), "clustering", "labels"),
         (Whole(), Samples(np.eye(30)), "factors", "factors"),
-        (Whole(), vectors(), "w2", "'common', but the method has z"),
+        (Whole(), vectors(), "w2", "'common'; got the blocks z; evaluate a contrastive method"),
         (Columns(), Samples(np.ones((30, 3))), "w2", "Samples.contrast"),
         (
             Columns(),
@@ -145,42 +145,30 @@ def test_only_targets_with_known_labels_of_usual_classes_count():
         (Whole(), Samples(np.eye(30)), "agreement", "labels"),
         (Whole(), Samples(np.eye(30)), "per_class", "labels"),
         (Whole(), Samples(np.eye(30)), "regression", "factors"),
-        (Whole(), Samples(np.eye(30)), "sap", "a factor that a part should hold"),
+        (Whole(), Samples(np.eye(30)), "sap", "a factor that varies over the target samples and that a block should encode"),
         (Whole(), Samples(np.eye(30), factors=np.arange(30.0)), "dci", "two factors"),
-        (Columns(), vectors(), "attributes", "a factor of 0 and 1"),
-        (Columns(), vectors(), "per_attribute", "a factor of 0 and 1"),
+        (Columns(), vectors(), "attributes", "a binary factor"),
+        (Columns(), vectors(), "per_attribute", "a binary factor"),
         (Columns(), Samples(np.ones((30, 3))), "groups", "Samples.contrast"),
-        (Whole(), vectors(), "leakage", "two parts, as common and salient, but the method has z"),
+        (Whole(), vectors(), "leakage", "two blocks, such as common and salient; got the blocks z"),
         (Columns(), Samples(np.ones((30, 3))), "leakage", "labels, factors or groups"),
-        (Whole(), vectors(), "swap", "two parts"),
+        (Whole(), vectors(), "swap", "two blocks"),
         (Columns(), vectors(), "swap", "labels"),
-        (Columns(), vectors(), "translation", "the blocks 'class' and 'content', but the method has common, salient"),
+        (Columns(), vectors(), "translation", "the blocks 'class' and 'content'; got the blocks common, salient"),
     ],
 )
-def test_a_metric_that_cannot_be_had_says_why(method, samples, metric, says):
+def test_an_inapplicable_metric_is_refused(method, samples, metric, says):
     with pytest.raises(ValueError, match=says) as caught:
         evaluate(method, samples, metrics=[metric])
     assert f"{metric!r}" in str(caught.value)
     assert str(caught.value).count(". ") == 0
 
 
-def test_bad_arguments_say_why():
+def test_bad_arguments_are_refused():
     with pytest.raises(TypeError, match="wrap it in a list"):
         evaluate(Columns(), vectors(), metrics="probe")
-    with pytest.raises(ValueError, match="at least 2"):
+    with pytest.raises(ValueError, match="seeds must be a whole number of at least 2; got 1"):
         evaluate(Columns(), vectors(), seeds=1)
-
-
-def test_every_metric_of_the_table_explains_itself():
-    quick = ["probe", "clustering", "agreement", "factors", "leakage", "groups", "w2", "reading", "transfer", "reconstruction"]
-    asked = ["regression", "per_class", "per_factor", "swap", "translation", "transfer_lpips", "landmarks"]
-    asked += ["sap", "mig", "dci", "modularity", "explicitness"]
-    last = ["probe_factors", "realism"]
-    single = ["z_diff", "factor_vae_score", "attributes", "per_attribute", "unsupervised"]
-    assert list(METRICS) == [*quick, *asked, *single, *last]
-    lines = [(function.__doc__ or "").split("\n")[0] for function in METRICS.values()]
-    assert all(line.endswith(".") for line in lines)
-    assert [name for name, line in zip(METRICS, lines, strict=True) if "(on request)" not in line] == quick
 
 
 def test_progress_goes_to_the_error_stream_only(capsys):
@@ -191,7 +179,7 @@ def test_progress_goes_to_the_error_stream_only(capsys):
 
 
 def test_scores_are_written_whole_and_read_back(tmp_path, scores):
-    write_scores(tmp_path / "scores.json", scores)
+    write_scores(tmp_path, scores)
     read = json.loads((tmp_path / "scores.json").read_text())
     assert list(read) == list(scores)
     assert set(read["w2.common"]) == {"value", "low", "high", "n", "seconds", "direction", "version"}
@@ -199,6 +187,6 @@ def test_scores_are_written_whole_and_read_back(tmp_path, scores):
     assert Score("probe.salient", **read["probe.salient"]) == scores["probe.salient"]
     bad = {"x.y": Score("x.y", math.nan, 0, 1, 1, 0.0, "info")}
     with pytest.raises(ValueError):
-        write_scores(tmp_path / "scores.json", bad)
+        write_scores(tmp_path, bad)
     assert json.loads((tmp_path / "scores.json").read_text()) == read
     assert [path.name for path in tmp_path.iterdir()] == ["scores.json"]

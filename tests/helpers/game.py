@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from untwine import Samples
-from untwine.training.batches import Rows
-from untwine.training.loop import Player, Stage, train
+from untwine.training.batches import TrainingData
+from untwine.training.loop import train
+from untwine.training.stage import Player, Stage
 
 X, Y = 3.0, -2.0
 
@@ -26,17 +27,17 @@ class Game(nn.Module):
         return [p.item() for p in (self.a, self.b, self.idle)]
 
 
-def rows(n=8, groups=None, width=2):
+def training_data(n=8, groups=None, width=2):
     x = np.random.default_rng(0).normal(size=(n, width)).astype("float32")
     samples = Samples(x, groups=groups)
-    return Rows.of(samples, torch.from_numpy(samples.x), torch.float64, torch.device("cpu"))
+    return TrainingData.of(samples, torch.from_numpy(samples.x), torch.float64, torch.device("cpu"))
 
 
 def play(game, step, players=None, *, epochs=1, n=8, batch=8, schedule=None, batches="mixed", groups=None, **settings):
     """Run one stage of `epochs * n / batch` steps on a game."""
     players = players or {"a": Player([game.a], 0.1), "b": Player([game.b], 0.1)}
     stage = Stage("only", epochs, players, step, batch, batches, schedule)
-    return train([stage], game, rows(n, groups), **({"seed": 0} | settings))
+    return train([stage], game, training_data(n, groups), **({"seed": 0} | settings))
 
 
 def adam(lr, *gradients, betas=(0.9, 0.999), eps=1e-8):

@@ -23,17 +23,17 @@ def small(name, **changes):
 
 def vectors(target=48, background=40, columns=6, seed=0):
     """Background varies in two directions, the target in one more."""
-    chance = np.random.default_rng(seed)
-    shared, extra = chance.normal(size=(2, columns)), chance.normal(size=(1, columns))
-    noise = lambda n: 0.1 * chance.normal(size=(n, columns))  # noqa: E731
-    x = chance.normal(size=(target, 2)) @ shared + chance.normal(size=(target, 1)) @ extra + noise(target)
-    y = chance.normal(size=(background, 2)) @ shared + noise(background)
+    rng = np.random.default_rng(seed)
+    shared, extra = rng.normal(size=(2, columns)), rng.normal(size=(1, columns))
+    noise = lambda n: 0.1 * rng.normal(size=(n, columns))  # noqa: E731
+    x = rng.normal(size=(target, 2)) @ shared + rng.normal(size=(target, 1)) @ extra + noise(target)
+    y = rng.normal(size=(background, 2)) @ shared + noise(background)
     return labelled(Samples.contrast(target=x.astype("float32"), background=y.astype("float32")))
 
 
-def pictures(target=40, background=36, shape=(3, 9, 12), seed=0):
-    chance = np.random.default_rng(seed)
-    y = chance.integers(0, 120, size=(target + background, *shape), dtype=np.uint8)
+def images(target=40, background=36, shape=(3, 9, 12), seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 120, size=(target + background, *shape), dtype=np.uint8)
     y[:target, :, 2:6, 2:6] += 100
     return labelled(Samples.contrast(target=y[:target], background=y[target:]))
 
@@ -43,4 +43,4 @@ def labelled(samples):
     return dataclasses.replace(samples, labels=np.array([0, 1, 2, 3, 7])[np.arange(len(samples)) % 5])
 
 
-DATA = {"vectors": vectors, "pictures": pictures}
+DATA = {"vectors": vectors, "images": images}

@@ -1,4 +1,4 @@
-"""Is there anything salient, and in how many dimensions: the promised rates, and what must not be taken for it."""
+"""The contrast test: its power and level, its estimate of dimensions, and what must not count as a contrast."""
 
 import json
 import time
@@ -9,7 +9,7 @@ import pytest
 import untwine as un
 from untwine import Samples
 from untwine.linear.contrast import contrast_record
-from untwine.linear.covariances import leading_axes, moments
+from untwine.linear.covariances import leading_axes, mean_and_covariance
 
 SIZES = {"n_target": 400, "n_background": 400}
 
@@ -19,16 +19,16 @@ def with_signal(seed, n_salient):
 
 
 def without(seed):
-    """The same model, with no salient factor in any row."""
-    both = [un.load("toy_contrast", seed=seed, **SIZES).__getattribute__(part).background.x for part in ("train", "test")]
-    return Samples.contrast(target=both[0], background=both[1])
+    """The same model, with no salient factor in any sample."""
+    splits = un.load("toy_contrast", seed=seed, **SIZES)
+    return Samples.contrast(target=splits.train.background.x, background=splits.test.background.x)
 
 
 def rates(count):
-    """How many of so many data sets with signal are rejected, have the exact dimension, and are rejected without signal."""
+    """Count rejections with signal, exact estimates of the dimension, and rejections without signal, over `count` data sets."""
     signal = [(un.contrast_test(with_signal(seed, 1 + seed % 3)), 1 + seed % 3) for seed in range(count)]
-    rejected = sum(found.p_value <= 0.05 for found, _ in signal)
-    exact = sum(found.n_salient == truth for found, truth in signal)
+    rejected = sum(result.p_value <= 0.05 for result, _ in signal)
+    exact = sum(result.n_salient == truth for result, truth in signal)
     false = sum(un.contrast_test(without(seed)).p_value <= 0.05 for seed in range(count))
     print(f"of {count}: {rejected} rejected with signal, {exact} exact, {false} rejected without")
     return rejected, exact, false
@@ -49,22 +49,22 @@ def test_rates_on_a_hundred_data_sets():
     assert false <= 10
 
 
-def test_eight_thousand_rows_take_less_than_a_second():
+def test_eight_thousand_samples_take_less_than_a_second():
     data = un.load("toy_contrast").train
-    un.contrast_test(data[::50])  # what is imported at the first call is not counted
+    un.contrast_test(data[::50])  # imports of the first call are not counted
     spent = []
-    for _ in range(3):  # what a busy machine adds varies: the least of a few tells what the test itself takes
+    for _ in range(3):  # the minimum leaves out what other processes add
         start = time.process_time()
-        found = un.contrast_test(data)
+        result = un.contrast_test(data)
         spent.append(time.process_time() - start)
     assert min(spent) < 1
-    assert found.n_salient == 2
-    assert found.p_value == 1 / 200
+    assert result.n_salient == 2
+    assert result.p_value == 1 / 200
     # Variance 1.5^2 + 0.3^2 against 0.3^2.
-    assert found.statistic == pytest.approx(2.25 / (2.25 + 2 * 0.09), abs=0.02)
-    assert len(found.contrasts) == 20
-    assert len(found.p_values) == 3
-    assert found == un.contrast_test(data)
+    assert result.statistic == pytest.approx(2.25 / (2.25 + 2 * 0.09), abs=0.02)
+    assert len(result.contrasts) == 20
+    assert len(result.p_values) == 3
+    assert result == un.contrast_test(data)
 
 
 def test_contrasts_are_those_of_generalised_contrastive_pca():
@@ -77,125 +77,127 @@ def test_contrasts_are_those_of_generalised_contrastive_pca():
 
 def test_neither_units_nor_means_are_a_contrast():
     data = without(3)
-    found = un.contrast_test(data)
+    result = un.contrast_test(data)
     x = data.x * np.logspace(-3, 3, 20) + 100
     scaled = un.contrast_test(Samples(x, groups=data.groups))
-    np.testing.assert_allclose(scaled.contrasts, found.contrasts, atol=1e-3)
-    moved = un.contrast_test(Samples(data.x + 5 * data.groups[:, None], groups=data.groups))
-    np.testing.assert_allclose(moved.contrasts, found.contrasts, atol=1e-4)
-    assert found.p_value == pytest.approx(scaled.p_value, abs=0.02)
-    assert found.p_value == pytest.approx(moved.p_value, abs=0.02)
+    np.testing.assert_allclose(scaled.contrasts, result.contrasts, atol=1e-3)
+    shifted = un.contrast_test(Samples(data.x + 5 * data.groups[:, None], groups=data.groups))
+    np.testing.assert_allclose(shifted.contrasts, result.contrasts, atol=1e-4)
+    assert result.p_value == pytest.approx(scaled.p_value, abs=0.02)
+    assert result.p_value == pytest.approx(shifted.p_value, abs=0.02)
 
 
-def test_what_only_the_background_has_is_not_salient():
+def test_variation_of_the_background_alone_is_not_salient():
     data = with_signal(0, 2)
-    turned = un.contrast_test(Samples(data.x, groups=1 - data.groups))
-    assert turned.n_salient == 0
-    assert turned.contrasts[-1] < -0.8
+    swapped = un.contrast_test(Samples(data.x, groups=1 - data.groups))
+    assert swapped.n_salient == 0
+    assert swapped.contrasts[-1] < -0.8
 
 
 def test_small_and_unequal_groups_keep_the_level():
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     p = [
         un.contrast_test(
-            Samples.contrast(target=chance.normal(size=(6, 4)), background=chance.normal(size=(40, 4))), permutations=39
+            Samples.contrast(target=rng.normal(size=(6, 4)), background=rng.normal(size=(40, 4))), permutations=39
         ).p_value
         for _ in range(100)
     ]
     assert np.mean(np.array(p) <= 0.05) <= 0.1
 
 
-def test_pictures():
-    chance = np.random.default_rng(0)
-    x = chance.integers(100, 130, size=(300, 1, 12, 12), dtype=np.uint8)
+def test_images():
+    rng = np.random.default_rng(0)
+    x = rng.integers(100, 130, size=(300, 1, 12, 12), dtype=np.uint8)
     plain = un.contrast_test(Samples(x, groups=[0, 1] * 150))
-    x[1::2, :, 3:8, 3:8] += chance.integers(0, 60, size=(150, 1, 1, 1), dtype=np.uint8)
+    x[1::2, :, 3:8, 3:8] += rng.integers(0, 60, size=(150, 1, 1, 1), dtype=np.uint8)
     drawn = un.contrast_test(Samples(x, groups=[0, 1] * 150))
     assert plain.n_salient == 0
     assert drawn.n_salient == 1
     assert drawn.p_value == 1 / 200
 
 
-def test_chance_is_what_a_direction_had_to_exceed():
+def test_directions_are_significant_above_their_critical_contrast():
     for data, level in ((with_signal(0, 2), 0.05), (without(3), 0.05), (with_signal(1, 3), 0.2), (without(0), 0.9)):
-        found = un.contrast_test(data, level=level)
-        assert len(found.chance) == len(found.p_values)
-        beyond = [contrast > bound for contrast, bound in zip(found.contrasts, found.chance, strict=False)]
-        assert beyond == [p <= (level / 5 if k else level) for k, p in enumerate(found.p_values)]
-        assert sum(beyond) == found.n_salient
-    # With so few permutations no second direction can be told from chance, however large.
+        result = un.contrast_test(data, level=level)
+        assert len(result.chance) == len(result.p_values)
+        beyond = [contrast > bound for contrast, bound in zip(result.contrasts, result.chance, strict=False)]
+        assert beyond == [p <= (level / 5 if k else level) for k, p in enumerate(result.p_values)]
+        assert sum(beyond) == result.n_salient
+    # With so few permutations no second direction can be significant, however large.
     few = un.contrast_test(with_signal(0, 2), permutations=19)
     assert (few.n_salient, few.chance[1]) == (1, 1.0)
 
 
-def wide(seed, n_salient, columns=300, rows=300, pictures=False):
-    """Rows with more columns than a covariance is made of, and of which only a share may be looked at."""
-    chance = np.random.default_rng(seed)
-    shared, extra = chance.normal(size=(3, columns)), chance.normal(size=(n_salient, columns))
-    x = chance.normal(size=(2 * rows, 3)) @ shared + 0.5 * chance.normal(size=(2 * rows, columns))
-    x[rows:] += chance.normal(size=(rows, n_salient)) @ extra
-    x = x.reshape(-1, 3, 10, columns // 30) / 80 + 0.5 if pictures else x * np.logspace(-2, 2, columns)
-    return Samples(x.astype(np.float32), groups=np.repeat([0, 1], rows))
+def wide(seed, n_salient, features=300, n=300, images=False):
+    """Samples with so many features that the test avoids their covariance, and may use a subsample only."""
+    rng = np.random.default_rng(seed)
+    shared, extra = rng.normal(size=(3, features)), rng.normal(size=(n_salient, features))
+    x = rng.normal(size=(2 * n, 3)) @ shared + 0.5 * rng.normal(size=(2 * n, features))
+    x[n:] += rng.normal(size=(n, n_salient)) @ extra
+    x = x.reshape(-1, 3, 10, features // 30) / 80 + 0.5 if images else x * np.logspace(-2, 2, features)
+    return Samples(x.astype(np.float32), groups=np.repeat([0, 1], n))
 
 
-@pytest.mark.parametrize("pictures", [False, True])
-def test_wide_rows_are_tested_without_their_covariance(pictures, monkeypatch):
+@pytest.mark.parametrize("images", [False, True])
+def test_wide_samples_are_tested_without_their_covariance(images, monkeypatch):
     from untwine.linear import contrast
 
     exact = {}
     for few in (100, 1000):
-        monkeypatch.setattr(contrast, "WIDE", few)
-        found = [un.contrast_test(wide(seed, n, pictures=pictures)) for seed, n in ((0, 0), (1, 2), (2, 4))]
-        assert [one.n_salient for one in found] == [0, 2, 4]
-        exact[few] = found
+        monkeypatch.setattr(contrast, "MAX_EXACT_FEATURES", few)
+        result = [un.contrast_test(wide(seed, n, images=images)) for seed, n in ((0, 0), (1, 2), (2, 4))]
+        assert [one.n_salient for one in result] == [0, 2, 4]
+        exact[few] = result
     # About the same axes, so about the same contrasts as with the covariance.
     for quick, slow in zip(*exact.values(), strict=True):
         assert quick.statistic == pytest.approx(slow.statistic, abs=0.05)
 
 
-def test_of_very_many_numbers_an_even_share_is_looked_at(monkeypatch):
+def test_an_evenly_spaced_subsample_is_used_of_very_many_elements(monkeypatch):
     from untwine.linear import contrast
 
     data = wide(1, 2)
-    monkeypatch.setattr(contrast, "WIDE", 100)
-    assert contrast._looked_at(data)[0].shape == (300, 300)
-    monkeypatch.setattr(contrast, "MOST_NUMBERS", data.x.size // 3)
-    target, background = contrast._looked_at(data)
+    monkeypatch.setattr(contrast, "MAX_EXACT_FEATURES", 100)
+    assert contrast._subsample(data)[0].shape == (300, 300)
+    monkeypatch.setattr(contrast, "MAX_ELEMENTS", data.x.size // 3)
+    target, background = contrast._subsample(data)
     assert len(target) == len(background) == 100
     np.testing.assert_array_equal(target[[0, -1]], data.target.x[[0, -1]])
     assert un.contrast_test(data).n_salient == 2
 
 
-def test_constant_wide_rows_have_no_direction():
+def test_constant_wide_samples_have_no_direction():
     nothing = un.contrast_test(Samples(np.full((8, 1200), 0.1, dtype=np.float32), groups=[0, 1] * 4))
     assert (nothing.p_value, nothing.n_salient, nothing.contrasts) == (1.0, 0, ())
 
 
-def test_the_record_is_plain_and_has_the_rows():
+def test_the_record_is_json_with_the_number_of_samples():
     data = with_signal(0, 2)
-    record, found = contrast_record(data), un.contrast_test(data)
+    record, result = contrast_record(data), un.contrast_test(data)
     assert json.loads(json.dumps(record)) == record
-    assert {key: getattr(found, key) for key in ("p_value", "statistic", "n_salient", "permutations")}.items() <= record.items()
-    assert (tuple(record["contrasts"]), tuple(record["chance"])) == (found.contrasts, found.chance)
+    assert {
+        key: getattr(result, key) for key in ("p_value", "statistic", "n_salient", "permutations")
+    }.items() <= record.items()
+    assert (tuple(record["contrasts"]), tuple(record["chance"])) == (result.contrasts, result.chance)
     assert (record["target"], record["background"]) == (400, 400)
 
 
-def test_data_with_nothing_in_it():
+def test_constant_and_tiny_data():
     nothing = un.contrast_test(Samples(np.ones((8, 3)), groups=[0, 1] * 4))
     assert (nothing.p_value, nothing.statistic, nothing.n_salient, nothing.contrasts) == (1.0, 0.0, 0, ())
     few = un.contrast_test(Samples.contrast(target=np.eye(4)[:2], background=np.eye(4)[2:]))
     assert 0 < few.p_value <= 1
 
 
-def test_moments_are_those_of_numpy_for_bytes_and_floats():
-    x = np.random.default_rng(0).integers(0, 255, size=(2100, 1, 8, 8), dtype=np.uint8)  # more rows than are taken at once
-    mean, covariance = moments(x)
+def test_mean_and_covariance_equal_numpy_for_uint8_and_floats():
+    x = np.random.default_rng(0).integers(0, 255, size=(2100, 1, 8, 8), dtype=np.uint8)  # more than one chunk
+    mean, covariance = mean_and_covariance(x)
     flat = x.reshape(2100, -1) / 255
     np.testing.assert_allclose(mean, flat.mean(0), atol=1e-12)
     np.testing.assert_allclose(covariance, np.cov(flat.T), atol=1e-12)
 
 
-def test_axes_leave_out_what_does_not_vary():
+def test_axes_leave_out_directions_without_variance():
     axes = leading_axes(np.diag([3.0, 0.0, 5.0, 1e-14]), most=4)
     np.testing.assert_allclose(np.abs(axes), np.eye(4)[:, [2, 0]], atol=1e-12)
     assert leading_axes(np.zeros((3, 3)), most=2).shape == (3, 0)
@@ -204,15 +206,15 @@ def test_axes_leave_out_what_does_not_vary():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: un.contrast_test(np.ones((4, 2))), "expected Samples, but got a ndarray; make them with"),
+        (lambda: un.contrast_test(np.ones((4, 2))), "samples must be Samples; got a ndarray; pass Samples.contrast"),
         (lambda: un.contrast_test(Samples(np.ones((4, 2)))), "have no groups"),
-        (lambda: un.contrast_test(Samples(np.ones((4, 2)), groups=[0, 1, 1, 1])), "at least 2 rows of background, but got 1"),
-        (lambda: un.contrast_test(without(0), permutations=0), "permutations expected a whole number of at least 1, but got 0"),
-        (lambda: un.contrast_test(without(0), seed=-1), "seed expected a whole number of at least 0, but got -1"),
-        (lambda: un.contrast_test(without(0), level=2), "level expected a number between 0 and 1, but got 2"),
-        (lambda: un.contrast_test(without(0), level="a"), "level expected a number between 0 and 1, but got 'a'"),
+        (lambda: un.contrast_test(Samples(np.ones((4, 2)), groups=[0, 1, 1, 1])), "at least 2 samples of background; got 1"),
+        (lambda: un.contrast_test(without(0), permutations=0), "permutations must be a whole number of at least 1; got 0"),
+        (lambda: un.contrast_test(without(0), seed=-1), "seed must be a whole number of at least 0; got -1"),
+        (lambda: un.contrast_test(without(0), level=2), "level must be a number between 0 and 1; got 2"),
+        (lambda: un.contrast_test(without(0), level="a"), "level must be a number between 0 and 1; got 'a'"),
     ],
 )
-def test_wrong_use_gets_a_sentence(call, sentence):
+def test_wrong_inputs_are_refused(call, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         call()

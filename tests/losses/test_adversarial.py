@@ -1,4 +1,4 @@
-"""Draws that are functions of standard normal noise, and the losses of logits."""
+"""Random draws as functions of standard normal noise, and adversarial losses."""
 
 import math
 
@@ -19,30 +19,30 @@ def test_uniform_noise_is_uniform_between_its_ends():
     torch.testing.assert_close(adversarial.uniform(torch.zeros(1), 0.0, 1.0), torch.full((1,), 0.5))
 
 
-def test_an_index_is_equally_likely_and_never_out_of_range():
-    counts = torch.bincount(adversarial.index(NOISE, 5), minlength=5)
+def test_indices_are_uniform_and_never_out_of_range():
+    counts = torch.bincount(adversarial.uniform_index(NOISE, 5), minlength=5)
     assert len(counts) == 5
     assert (counts - 4000).abs().max() < 250
-    assert adversarial.index(torch.tensor([-40.0, 40.0]), 3).tolist() == [0, 2]
+    assert adversarial.uniform_index(torch.tensor([-40.0, 40.0]), 3).tolist() == [0, 2]
 
 
-def test_cross_entropies_of_logits():
+def test_binary_cross_entropies_of_logits():
     logits = torch.tensor([-2.0, 0.0, 3.0], dtype=torch.float64)
-    share = 1 / (1 + torch.exp(-logits))
-    torch.testing.assert_close(adversarial.yes(logits), -torch.log(share))
-    torch.testing.assert_close(adversarial.no(logits), -torch.log(1 - share))
-    assert adversarial.yes(torch.zeros(1)).item() == pytest.approx(math.log(2))
+    p = 1 / (1 + torch.exp(-logits))
+    torch.testing.assert_close(adversarial.bce_real(logits), -torch.log(p))
+    torch.testing.assert_close(adversarial.bce_fake(logits), -torch.log(1 - p))
+    assert adversarial.bce_real(torch.zeros(1)).item() == pytest.approx(math.log(2))
 
 
 def test_two_codes_share_one_dimension():
     s, other = torch.arange(6.0).view(2, 3), 10 + torch.arange(6.0).view(2, 3)
     expected = torch.tensor([[10.0, 11.0, 2.0], [3.0, 14.0, 15.0]])
-    assert torch.equal(adversarial.shared_at(torch.tensor([2, 0]), s, other), expected)
+    assert torch.equal(adversarial.share_dimension(torch.tensor([2, 0]), s, other), expected)
 
 
 def test_a_term_at_weight_0_is_never_computed():
     def never():
         raise AssertionError
 
-    found = adversarial.weighted({"a": (0.5, lambda: torch.tensor(3.0)), "b": (0.0, never)})
-    assert found == {"a": torch.tensor(1.5)}
+    terms = adversarial.weighted_terms({"a": (0.5, lambda: torch.tensor(3.0)), "b": (0.0, never)})
+    assert terms == {"a": torch.tensor(1.5)}

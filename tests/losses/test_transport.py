@@ -24,8 +24,8 @@ def pot(a, b):
 
 
 def test_recorded_value():
-    found = w2_squared(torch.from_numpy(GOLDEN["equal_x"]), torch.from_numpy(GOLDEN["equal_y"]))
-    assert found.item() == pytest.approx(float(GOLDEN["equal_w2_squared"]), rel=1e-12)
+    value = w2_squared(torch.from_numpy(GOLDEN["equal_x"]), torch.from_numpy(GOLDEN["equal_y"]))
+    assert value.item() == pytest.approx(float(GOLDEN["equal_w2_squared"]), rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "width"), [(1, 1), (2, 5), (17, 2), (64, 16)])
@@ -80,7 +80,7 @@ def _permutations(n):
     return [torch.tensor(order) for order in permutations(range(n))]
 
 
-def test_far_away_codes_keep_their_distance_in_single_precision():
+def test_codes_far_from_the_origin_keep_their_distance_in_float32():
     a, b = points(40, 4)
     far = w2_squared((a + 1000).float(), (b + 1000).float()).item()
     assert far == pytest.approx(w2_squared(a, b).item(), rel=1e-3)

@@ -13,7 +13,7 @@ CONTRASTIVE = [name for name, method in METHODS.items() if method.needs == "grou
 SMALL = {"epochs": 1, "batch": 64, "width": 8, "n_common": 5}
 
 
-def made(name, **changes):
+def build(name, **changes):
     fields = {field.name for field in dataclasses.fields(METHODS[name])}
     return METHODS[name](**{key: value for key, value in ({"n_salient": "auto"} | SMALL | changes).items() if key in fields})
 
@@ -35,10 +35,10 @@ def test_there_are_contrastive_methods():
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
-def test_two_dimensions_are_found_kept_and_used(name, data, tmp_path):
+def test_two_dimensions_are_inferred_saved_and_used(name, data, tmp_path):
     from sklearn.base import clone
 
-    method = made(name)
+    method = build(name)
     assert method.fit(data.train, out=tmp_path / "run") is method
     assert method.blocks == {"common": 5, "salient": 2}
     codes = method.encode(data.test.x[:8])
@@ -57,39 +57,39 @@ def test_two_dimensions_are_found_kept_and_used(name, data, tmp_path):
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
-def test_auto_is_the_same_as_the_number_that_it_finds(name, data):
-    found, given = made(name).fit(data.train), made(name, n_salient=2).fit(data.train)
-    assert found.encode(data.test.x[:8]) == given.encode(data.test.x[:8])
+def test_auto_is_the_same_as_the_number_that_it_infers(name, data):
+    inferred, given = build(name).fit(data.train), build(name, n_salient=2).fit(data.train)
+    assert inferred.encode(data.test.x[:8]) == given.encode(data.test.x[:8])
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
 def test_before_fit_the_width_is_not_known(name):
-    with pytest.raises(ValueError, match=r"n_salient='auto' expected to be fitted first, for the data decides it; call fit\."):
-        _ = made(name).blocks
+    with pytest.raises(ValueError, match=r"n_salient='auto' is known after fit, for the data decides it; call fit first\."):
+        _ = build(name).blocks
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
 @pytest.mark.parametrize("text", ["many", "2", "Auto", ""])
 def test_any_other_text_is_refused(name, text, data):
-    sentence = f"n_salient expected a whole number of at least 1, or 'auto' to let the data decide, but got {text!r}."
+    sentence = f"n_salient must be a whole number >= 1 or 'auto'; got {text!r}"
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        made(name, n_salient=text).fit(data.train)
+        build(name, n_salient=text).fit(data.train)
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
 def test_where_nothing_is_salient_it_warns_and_takes_one_dimension(name, nothing):
-    with pytest.warns(UserWarning, match="n_salient='auto' found nothing salient") as caught:
-        method = made(name).fit(nothing)
+    with pytest.warns(UserWarning, match="n_salient='auto': no direction of the target is significant") as caught:
+        method = build(name).fit(nothing)
     assert len(caught) == 1
     assert method.blocks["salient"] == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made(name, n_salient=1).fit(nothing)
+        build(name, n_salient=1).fit(nothing)
 
 
-def test_a_second_fit_looks_again(data, nothing):
-    method = made("contrastive_pca").fit(data.train)
-    with pytest.warns(UserWarning, match="found nothing salient"):
+def test_a_second_fit_infers_it_again(data, nothing):
+    method = build("contrastive_pca").fit(data.train)
+    with pytest.warns(UserWarning, match="no direction of the target"):
         method.fit(nothing)
     assert method.blocks["salient"] == 1
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.sparse import csr_array
-from small import pictures, small, vectors
+from small import images, small, vectors
 
 import untwine as un
 from untwine import Latents, Samples
@@ -14,7 +14,7 @@ from untwine.training import distributed
 
 X = np.random.default_rng(0).normal(size=(12, 4)).astype("float32")
 GROUPS = [0, 1] * 6
-PICTURES = np.zeros((4, 3, 8, 8), dtype="float32")
+IMAGES = np.zeros((4, 3, 8, 8), dtype="float32")
 
 
 def holed(value):
@@ -36,198 +36,216 @@ def contrastive(x=X, y=None, **changes):
     return small("principled_vae", **changes).fit(x, y)
 
 
-# A kind of bad input, the call (of a fitted method where it takes one), and the sentence: what was expected, what came.
+# A kind of bad input, the call (of a fitted method where it takes one), and the sentence: what must hold, what came.
 CALLS = {
     # what is observed
-    "NaN": (lambda: small("vae").fit(holed(np.nan)), r"x expected finite numbers, but 1 of 12 rows hold NaN or infinity"),
-    "infinity": (lambda: Samples(np.full((3, 2), np.inf)), r"x expected finite numbers, but 3 of 3 rows"),
-    "too large for single precision": (lambda: Samples(holed(1e35)), r"single precision can square, but got 1e\+35; rescale"),
-    "no rows": (
+    "NaN": (lambda: small("vae").fit(holed(np.nan)), r"x must be finite; 1 of 12 samples hold NaN or infinity"),
+    "infinity": (lambda: Samples(np.full((3, 2), np.inf)), r"x must be finite; 3 of 3 samples"),
+    "too large for single precision": (lambda: Samples(holed(1e35)), r"single precision can square; got 1e\+35; rescale"),
+    "no samples": (
         lambda: Samples(np.zeros((0, 3))),
-        r"at least one row and one column, but has 0 sample\(s\) \(shape=\(0, 3\)\)",
+        r"at least one sample of one feature; got 0 sample\(s\) \(shape=\(0, 3\)\)",
     ),
-    "no columns": (
+    "no features": (
         lambda: Samples(np.zeros((3, 0))),
-        r"at least one row and one column, but has 0 feature\(s\) \(shape=\(3, 0\)\)",
+        r"at least one sample of one feature; got 0 feature\(s\) \(shape=\(3, 0\)\)",
     ),
     "one dimension": (
         lambda: Samples(np.zeros(5)),
-        r"Reshape your data: x expected vectors .* but got an array of shape \(5,\)",
+        r"Reshape your data: x must be vectors .* got an array of shape \(5,\)",
     ),
-    "three dimensions": (lambda: Samples(np.zeros((5, 9, 9))), r"but got an array of shape \(5, 9, 9\); add a channel axis"),
-    "ragged rows": (lambda: small("vae").fit([[1.0, 2.0], [3.0]]), r"x expected rows of equal length, but the rows differ"),
-    "strings": (lambda: Samples(np.array([["a", "b"]])), r"x expected numbers, but got an array of strings; convert"),
+    "three dimensions": (lambda: Samples(np.zeros((5, 9, 9))), r"got an array of shape \(5, 9, 9\); add a channel axis"),
+    "ragged samples": (lambda: small("vae").fit([[1.0, 2.0], [3.0]]), r"one rectangular array; its samples differ in length"),
+    "strings": (lambda: Samples(np.array([["a", "b"]])), r"x must be numbers; got an array of strings; convert"),
     "objects": (
         lambda: Samples(np.array([[{}, 1]], dtype=object)),
-        r"x expected numbers, but got an array of objects; convert",
+        r"x must be numbers; got an array of objects; convert",
     ),
-    "complex numbers": (lambda: Samples(X * 1j), r"x expected numbers, but got an array of complex numbers; convert"),
-    "dates": (lambda: Samples(np.zeros((2, 2), "M8[D]")), r"x expected numbers, but got an array of dates; convert"),
-    "sparse": (lambda: small("vae").fit(csr_array(X)), r"x expected a dense array, but got a sparse one; convert it with"),
-    "small pictures": (lambda: Samples(np.zeros((2, 1, 7, 8))), r"sides from 8 to 128, but got shape \(2, 1, 7, 8\); resize"),
-    "large pictures": (
+    "complex numbers": (lambda: Samples(X * 1j), r"x must be numbers; got an array of complex numbers; convert"),
+    "dates": (lambda: Samples(np.zeros((2, 2), "M8[D]")), r"x must be numbers; got an array of dates; convert"),
+    "sparse": (lambda: small("vae").fit(csr_array(X)), r"x must be a dense array; got a sparse one; convert it with"),
+    "small images": (lambda: Samples(np.zeros((2, 1, 7, 8))), r"sides from 8 to 128; got shape \(2, 1, 7, 8\); resize"),
+    "large images": (
         lambda: Samples(np.zeros((2, 1, 9, 129))),
-        r"sides from 8 to 128, but got shape \(2, 1, 9, 129\); resize",
+        r"sides from 8 to 128; got shape \(2, 1, 9, 129\); resize",
     ),
-    "channels last": (lambda: Samples(np.zeros((2, 9, 9, 3))), r"but got shape \(2, 9, 9, 3\); move the channels to the front"),
-    "five channels": (lambda: Samples(np.zeros((2, 5, 8, 8))), r"pictures with 1 to 4 channels, but got 5 in shape"),
-    "floats up to 255": (lambda: Samples(PICTURES + 255), r"floats in \[0, 1\], but got float32 from 255 to 255; use x.astype"),
-    "floats below 0": (lambda: Samples(PICTURES - 0.5), r"floats in \[0, 1\], but got float32 from -0.5 to -0.5"),
-    "groups of another length": (lambda: Samples(X, groups=[0, 1]), r"groups expected one value for each of the 12 rows of x"),
-    "negative groups": (lambda: Samples(X, groups=[-1, 1] * 6), r"groups expected numbers from 0 up, but got -1"),
+    "channels last": (lambda: Samples(np.zeros((2, 9, 9, 3))), r"got shape \(2, 9, 9, 3\); move the channels to the front"),
+    "five channels": (lambda: Samples(np.zeros((2, 5, 8, 8))), r"images with 1 to 4 channels; got 5 in shape"),
+    "floats up to 255": (lambda: Samples(IMAGES + 255), r"floats in \[0, 1\]; got float32 from 255 to 255; use x.astype"),
+    "floats below 0": (lambda: Samples(IMAGES - 0.5), r"floats in \[0, 1\]; got float32 from -0.5 to -0.5"),
+    "groups of another length": (lambda: Samples(X, groups=[0, 1]), r"groups must be one value for each of the 12 samples"),
+    "negative groups": (lambda: Samples(X, groups=[-1, 1] * 6), r"groups must be numbers from 0 up; got -1"),
     "groups that are no whole numbers": (
         lambda: Samples(X, groups=[0.5, 1] * 6),
-        r"groups expected whole numbers, but got float",
+        r"groups must be whole numbers; got float",
     ),
     "groups far from counted": (
         lambda: Samples(X, groups=[0, 10**9] * 6),
-        r"groups expected numbers counted from 0, but got 1000",
+        r"groups must be numbers counted from 0; got 1000",
     ),
     "labels of another length": (
         lambda: Samples(X, labels=["a"]),
-        r"labels expected one value for each .* but got shape \(1,\)",
+        r"labels must be one value for each .* got shape \(1,\)",
     ),
-    "all labels unknown": (lambda: Samples(X, labels=[-1] * 12), r"labels expected at least one known class, but every label"),
-    "factors in words": (lambda: Samples(X, factors=["a"] * 12), r"factors expected numbers, but got strings"),
-    "factors of another length": (lambda: Samples(X, factors=X[:5]), r"factors expected shape \(12, k\), .* but got \(5, 4\)"),
-    "infinite factors": (lambda: Samples(X, factors=holed(np.inf)), r"factors expected finite numbers \(NaN for unknown\)"),
+    "all labels unknown": (lambda: Samples(X, labels=[-1] * 12), r"labels must have at least one known class; every label"),
+    "factors in words": (lambda: Samples(X, factors=["a"] * 12), r"factors must be numbers; got strings"),
+    "factors of another length": (lambda: Samples(X, factors=X[:5]), r"factors must have shape \(12, k\), .* got \(5, 4\)"),
+    "infinite factors": (lambda: Samples(X, factors=holed(np.inf)), r"factors must be finite numbers \(NaN for unknown\)"),
     "a name in place of names": (
         lambda: Samples(X, GROUPS, group_names="ab"),
-        r"group_names expected a sequence .* string 'ab'",
+        r"group_names must be a sequence .* string 'ab'",
     ),
     "too few names": (
         lambda: Samples(X, GROUPS, group_names=("a",)),
-        r"group_names expected 2 different names, but got \('a',\)",
+        r"group_names must be 2 different names; got \('a',\)",
     ),
-    "parts of other widths": (
+    "groups of other widths": (
         lambda: Samples.contrast(target=X, background=X[:, :3]),
-        r"the same kind of rows in every part, but the background has vectors of 3 and 'target' has vectors of 4",
+        r"one shape and type; the background has vectors of 3, 'target' has vectors of 4",
     ),
     "bytes against floats": (
-        lambda: Samples.contrast(target=PICTURES, background=PICTURES.astype("uint8")),
-        r"background has pictures of 3x8x8 \(uint8\) and 'target' has pictures of 3x8x8 \(float32\)",
+        lambda: Samples.contrast(target=IMAGES, background=IMAGES.astype("uint8")),
+        r"background has images of 3x8x8 \(uint8\), 'target' has images of 3x8x8 \(float32\)",
     ),
     "no targets": (
         lambda: Samples.contrast(target={}, background=X),
-        r"expected at least one target, but got an empty mapping",
+        r"needs at least one target; got an empty mapping",
     ),
-    "a bad part": (lambda: Samples.contrast(target=X, background=holed(np.nan)), r"^background: x expected finite numbers"),
-    "an empty choice of rows": (lambda: Samples(X)[[]], r"at least one row to be chosen, but the index chose none of 12"),
-    "the target of ungrouped rows": (lambda: Samples(X).target, r"have no groups, so there is no target and no background"),
-    "the background of one side": (lambda: Samples(X, groups=[1] * 12).background, r"have no background, for all 12 rows"),
+    "a bad background": (lambda: Samples.contrast(target=X, background=holed(np.nan)), r"^background: x must be finite;"),
+    "an empty index": (lambda: Samples(X)[[]], r"must choose at least one of 12 samples; it chose none"),
+    "the target of ungrouped samples": (lambda: Samples(X).target, r"have no groups, so there is no target and no background"),
+    "the background of one side": (lambda: Samples(X, groups=[1] * 12).background, r"have no background: all 12 are"),
     # what is fitted
-    "no groups": (contrastive, r"PrincipledVAE expected a target and a background, but the data has no groups"),
-    "one-sided groups": (lambda: contrastive(y=[1] * 12), r"expected at least 2 rows of background, but got 0 samples"),
-    "one row of target": (lambda: contrastive(y=[1] + [0] * 11), r"expected at least 2 rows of target, but got 1 sample;"),
-    "groups in words": (lambda: contrastive(y=["a", "b"] * 6), r"y expected groups as whole numbers, .* but got names"),
+    "no groups": (contrastive, r"PrincipledVAE needs samples of target and background; got samples without groups"),
+    "one-sided groups": (lambda: contrastive(y=[1] * 12), r"needs at least 2 samples of background; got 0 samples"),
+    "one target": (lambda: contrastive(y=[1] + [0] * 11), r"needs at least 2 samples of target; got 1 sample;"),
+    "groups in words": (lambda: contrastive(y=["a", "b"] * 6), r"y must be groups as whole numbers; got names"),
     "y in two columns": (
         lambda: contrastive(y=np.ones((12, 2))),
-        r"one value for each of the 12 rows of x, but got shape \(12, 2\)",
+        r"one value for each of the 12 samples of x; got shape \(12, 2\)",
     ),
-    "samples and y": (lambda: contrastive(Samples(X), GROUPS), r"expected either Samples alone or an array with y, but got"),
-    "a single row": (lambda: small("vae").fit(X[:1]), r"VAE expected at least 2 rows, but got 1 sample\."),
-    "PCA wider than its data": (lambda: small("pca", n_latent=5).fit(X), r"n_latent expected at most 4 for data of \(12, 4\)"),
-    "resume from nowhere": (lambda: small("vae").fit(X, resume=True), r"resume expected a run folder .* but out is not given"),
-    "networks by name in fit": (lambda: small("vae").fit(X, networks="conv"), r"networks expected your own modules by name"),
-    "networks that are no modules": (lambda: small("vae").fit(X, networks={"encoder": abs}), r"expected .* but got a dict"),
+    "samples and y": (lambda: contrastive(Samples(X), GROUPS), r"Samples alone, or an array with y; got Samples and y"),
+    "a single sample": (lambda: small("vae").fit(X[:1]), r"VAE needs at least 2 samples; got 1 sample;"),
+    "PCA wider than its data": (
+        lambda: small("pca", n_latent=5).fit(X),
+        r"n_latent must be <= 4 for data of shape \(12, 4\); got 5",
+    ),
+    "resume from nowhere": (lambda: small("vae").fit(X, resume=True), r"resume needs the run folder .* got no out"),
+    "networks by name in fit": (lambda: small("vae").fit(X, networks="conv"), r"networks must be your own modules by name"),
+    "networks that are no modules": (
+        lambda: small("vae").fit(X, networks={"encoder": abs}),
+        r"modules by name, such as .* got a dict",
+    ),
     "networks of unknown names": (
         lambda: small("vae").fit(X, networks={"head": torch.nn.Linear(4, 8)}),
-        r"networks expected modules named encoder and decoder, but got head",
+        r"networks must be modules named encoder or decoder; got head",
     ),
     "an encoder of other input": (
         lambda: small("vae").fit(X, networks={"encoder": torch.nn.Linear(5, 8)}),
-        r"the encoder expected to map \(2, 4\) to \(2, 8\), but gives an error \(mat1 and mat2 shapes",
+        r"the encoder must map \(2, 4\) to \(2, 8\); got an error \(mat1 and mat2 shapes",
     ),
     "a decoder of other output": (
         lambda: small("vae").fit(X, networks={"decoder": torch.nn.Linear(4, 5)}),
-        r"the decoder expected to map \(2, 4\) to \(2, 4\), but gives \(2, 5\)",
+        r"the decoder must map \(2, 4\) to \(2, 4\); got \(2, 5\)",
     ),
     "networks for PCA": (
         lambda: small("pca").fit(X, networks={"encoder": torch.nn.Linear(4, 8)}),
-        r"PCA expected no networks of your own, but got encoder",
+        r"PCA takes no networks of your own; got encoder; it has a closed form",
     ),
     # how it is fitted
-    "no epochs": (lambda: vae(epochs=0), r"epochs expected a whole number of at least 1, but got 0"),
-    "half an epoch": (lambda: vae(epochs=1.5), r"epochs expected a whole number, but got 1.5"),
-    "a negative rate": (lambda: vae(lr=-1.0), r"lr expected a number above 0, but got -1.0"),
-    "an infinite rate": (lambda: vae(lr=float("inf")), r"lr expected a finite number, but got inf"),
-    "a batch in words": (lambda: vae(batch="x"), r"batch expected a whole number, but got 'x'"),
-    "a yes as a number": (lambda: vae(seed=True), r"seed expected a whole number, but got True"),
-    "a negative seed": (lambda: vae(seed=-3), r"seed expected a number of at least 0, but got -3"),
-    "a vast seed": (lambda: vae(seed=2**64), r"seed expected a number below 2\^63, but got 18446744073709551616"),
-    "a negative clip": (lambda: vae(clip=-0.5), r"clip expected a number of at least 0, but got -0.5"),
-    "no width": (lambda: vae(width=0), r"width expected a whole number of at least 1, but got 0"),
-    "no codes": (lambda: vae(n_latent=0), r"n_latent expected a whole number of at least 1, but got 0"),
-    "a negative weight": (lambda: small("beta_vae", beta=-1.0).fit(X), r"beta expected a number of at least 0, but got -1.0"),
-    "unknown networks": (lambda: vae(networks="resnet"), r"networks expected one of auto, mlp, conv, .* but got 'resnet'"),
-    "convolutions of vectors": (lambda: vae(networks="conv"), r"networks='conv' expected pictures .* vectors of 4; use"),
-    "unknown precision": (lambda: vae(precision="float16"), r"precision expected one of float32, .* but got 'float16'"),
-    "unknown device": (lambda: vae(device="tpu"), r"device expected auto, cpu, cuda or mps .* but got 'tpu'"),
-    "a device without numbers": (lambda: vae(device="meta"), r"device expected auto, cpu, cuda or mps .* but got 'meta'"),
-    "unknown likelihood": (lambda: vae(likelihood="poisson"), r"likelihood expected one of auto, .* but got 'poisson'"),
-    "a likelihood of pictures": (
+    "no epochs": (lambda: vae(epochs=0), r"VAE: epochs must be a whole number >= 1; got 0\."),
+    "half an epoch": (lambda: vae(epochs=1.5), r"VAE: epochs must be a whole number >= 1; got 1\.5\."),
+    "a negative rate": (lambda: vae(lr=-1.0), r"VAE: lr must be a number > 0; got -1\.0\."),
+    "an infinite rate": (lambda: vae(lr=float("inf")), r"VAE: lr must be a finite number > 0; got inf\."),
+    "a batch in words": (lambda: vae(batch="x"), r"VAE: batch must be a whole number >= 1; got 'x'\."),
+    "a truth value as a number": (lambda: vae(seed=True), r"VAE: seed must be a whole number >= 0 and < 2\^63; got True\."),
+    "a negative seed": (lambda: vae(seed=-3), r"VAE: seed must be a whole number >= 0 and < 2\^63; got -3\."),
+    "a vast seed": (lambda: vae(seed=2**64), r"seed must be a whole number >= 0 and < 2\^63; got 18446744073709551616\."),
+    "a negative clip": (lambda: vae(clip=-0.5), r"VAE: clip must be a number >= 0; got -0\.5\."),
+    "no width": (lambda: vae(width=0), r"VAE: width must be a whole number >= 1 or None; got 0\."),
+    "no codes": (lambda: vae(n_latent=0), r"VAE: n_latent must be a whole number >= 1; got 0\."),
+    "a negative weight": (lambda: small("beta_vae", beta=-1.0).fit(X), r"BetaVAE: beta must be a number >= 0; got -1\.0\."),
+    "unknown networks": (lambda: vae(networks="resnet"), r"networks must be 'auto', 'mlp', 'conv', .*; got 'resnet'"),
+    "convolutions of vectors": (
+        lambda: vae(networks="conv"),
+        r"networks='conv' needs images .*; got vectors with 4 features; use",
+    ),
+    "unknown precision": (lambda: vae(precision="float16"), r"'float64'; got 'float16'; did you mean 'bfloat16'\?"),
+    "unknown device": (lambda: vae(device="tpu"), r"device must be 'auto', 'cpu', .* or 'mps'; got 'tpu'"),
+    "a device without numbers": (lambda: vae(device="meta"), r"device must be 'auto', 'cpu', .* or 'mps'; got 'meta'"),
+    "unknown likelihood": (lambda: vae(likelihood="poisson"), r"likelihood must be 'auto', .*; got 'poisson'"),
+    "a likelihood of images": (
         lambda: vae(likelihood="bernoulli"),
-        r"'bernoulli' expected pictures in \[0, 1\], but the rows",
+        r"'bernoulli' needs images in \[0, 1\]; got vectors; use",
     ),
-    "no scale": (lambda: vae(scale=0.0), r"scale expected a number above 0, but got 0.0"),
-    "unknown field": (lambda: small("vae").set_params(beta=2), r"VAE expected one of seed, .*, but got 'beta'"),
-    "a paper's unknown data": (lambda: un.VAE.paper("mnist"), r"one of its paper's data sets \(none\), but got 'mnist'"),
+    "no scale": (lambda: vae(scale=0.0), r"VAE: scale must be a number > 0; got 0\.0\."),
+    "unknown field": (lambda: small("vae").set_params(beta=2), r"VAE has no parameter 'beta'"),
+    "a paper's unknown data": (lambda: un.VAE.paper("mnist"), r"data must be none: it has no presets; got 'mnist'"),
     # what is asked of a fitted method
-    "unfitted": (lambda: small("vae").encode(X), r"this VAE expected to be fitted first; call fit, or load it"),
-    "other columns": (
+    "unfitted": (lambda: small("vae").encode(X), r"this VAE is not fitted; call fit, or load one"),
+    "other features": (
         lambda m: m.encode(X),
-        r"rows of shape \(6,\), as in fit, for X has 4 features, but ContrastiveVAE is expecting 6",
+        r"samples of shape \(6,\), as in fit; X has 4 features, but ContrastiveVAE is expecting 6",
     ),
-    "pictures in place of vectors": (lambda m: m.encode(PICTURES), r"rows of shape \(6,\), as in fit, but got \(3, 8, 8\)"),
+    "images in place of vectors": (lambda m: m.encode(IMAGES), r"samples of shape \(6,\), as in fit; got \(3, 8, 8\)"),
     "latents of another method": (
         lambda m: m.decode(Latents({"z": X})),
-        r"decode expected the blocks .*'salient': 3}, but got Latents",
+        r"decode needs the blocks .*'salient': 3}; got Latents",
     ),
-    "an array of codes": (lambda m: m.decode(X), r"decode expected Latents, but got a ndarray; encode rows first"),
-    "codes that are not finite": (lambda: Latents({"z": holed(np.nan)}), r"the block 'z' expected finite codes, but got NaN"),
-    "codes in one dimension": (lambda: Latents({"z": X[0]}), r"the block 'z' expected numbers of shape \(n, width\), but got"),
-    "no blocks": (lambda: Latents({}), r"Latents expected at least one block of codes, but got none"),
+    "an array of codes": (lambda m: m.decode(X), r"decode needs Latents; got a ndarray; encode samples first"),
+    "codes that are not finite": (lambda: Latents({"z": holed(np.nan)}), r"the block 'z' must be finite codes; got NaN"),
+    "codes in one dimension": (lambda: Latents({"z": X[0]}), r"the block 'z' must be numbers of shape \(n, width\); got"),
+    "no blocks": (lambda: Latents({}), r"Latents must have at least one block of codes; got none"),
     "blocks of other lengths": (
         lambda: Latents({"a": X, "b": X[:3]}),
-        r"the same number of rows in every block, but got \{'a': 12",
+        r"as many samples in every block; got \{'a': 12",
     ),
-    "an unknown part to swap": (lambda: Latents({"z": X}).swap(Latents({"z": X}), "s"), r"have the blocks z, but not 's'"),
+    "an unknown block to swap": (lambda: Latents({"z": X}).swap(Latents({"z": X}), "s"), r"have the blocks z, but not 's'"),
     "another width to swap": (
         lambda: Latents({"z": X}).swap(Latents({"z": X[:, :2]}), "z"),
-        r"shape \(12, 4\) or .* got \(12, 2\)",
+        r"shape \(12, 4\), or .* got \(12, 2\)",
     ),
-    "an array to swap": (lambda: Latents({"z": X}).swap(X, "z"), r"swap expected the Latents of other rows, but got a ndarray"),
-    "an unknown part to remove": (lambda m: m.encode(vectors().x).remove("z"), r"have the blocks common, salient, but not 'z'"),
-    "a walk of many": (lambda: Latents({"z": X}).walk("z", 0, [0]), r"walk expected the codes of one sample, but got 12"),
-    "a walk beside the code": (lambda: Latents({"z": X[:1]}).walk("z", 9, [0]), r"a dimension of 'z' below 4, but got 9"),
+    "an array to swap": (lambda: Latents({"z": X}).swap(X, "z"), r"swap needs the Latents of other samples; got a ndarray"),
+    "an unknown block to remove": (
+        lambda m: m.encode(vectors().x).remove("z"),
+        r"have the blocks common, salient, but not 'z'",
+    ),
+    "a traversal of many": (lambda: Latents({"z": X}).traverse("z", 0, [0]), r"traverse needs the codes of one sample; got 12"),
+    "a traversal of no dimension": (lambda: Latents({"z": X[:1]}).traverse("z", 9, [0]), r"a dimension of 'z' below 4; got 9"),
     "a line of one point": (lambda: Latents({"z": X[:1]}).interpolate(Latents({"z": X[:1]}), 1), r"at least 2 steps, .* got 1"),
-    "no rows to sample": (lambda m: m.sample(0), r"sample expected a number of rows of at least 1, but got 0"),
-    "half a row to sample": (lambda m: m.sample(1.5), r"sample expected a number of rows of at least 1, but got 1.5"),
+    "no samples to draw": (lambda m: m.sample(0), r"^n must be a whole number of at least 1; got 0"),
+    "half a sample to draw": (lambda m: m.sample(1.5), r"^n must be a whole number of at least 1; got 1.5"),
     # what is scored and loaded
-    "an unknown metric": (lambda m: un.evaluate(m, vectors(), ["fid"]), r"metrics expected names among .* but got 'fid'"),
+    "an unknown metric": (lambda m: un.evaluate(m, vectors(), ["fid"]), r"metric must be a name from the catalogue; got 'fid'"),
     "a metric in place of metrics": (
         lambda m: un.evaluate(m, vectors(), "probe"),
-        r"expected a list of names, but got .* 'probe'",
+        r"metrics must be a list of names; got .* 'probe'",
     ),
     "a metric without labels": (
         lambda m: un.evaluate(m, un.Samples(vectors().x), ["probe"]),
-        r"'probe' expected at least 2 classes",
+        r"'probe' needs at least 2 classes",
     ),
     "a single seed": (
         lambda m: un.evaluate(m, vectors(), seeds=1),
-        r"seeds expected at least 2, to make an interval of, but got 1",
+        r"seeds must be a whole number of at least 2; got 1",
     ),
-    "unknown data": (lambda: un.load("grassy_digit"), r"there is none called 'grassy_digit' .* did you mean grassy_digits"),
+    "unknown data": (
+        lambda: un.load("grassy_digit"),
+        r"name must be a data set or an existing path; got 'grassy_digit'; did you mean 'grassy_digits'",
+    ),
     "unknown option of data": (
         lambda: un.load("toy_contrast", rows=3),
-        r"toy_contrast has no option 'rows'; it takes n_target=",
+        r"options of toy_contrast must be among n_target=.*; got 'rows'; ",
     ),
-    "a bad option of data": (lambda: un.load("toy_contrast", noise=-1), r"noise expected a number of at least 0, but got -1"),
+    "a bad option of data": (lambda: un.load("toy_contrast", noise=-1), r"noise must be a number of at least 0; got -1"),
     "no run folder": (
         lambda: un.load_method("no such folder"),
-        r"expected a run folder of untwine, but there is no such folder",
+        r"must be a run folder of untwine; there is no such folder",
     ),
-    "no folder to report on": (lambda: un.report("nothing here", "x"), r"expected a folder of runs, but 'nothing here' is not"),
+    "no folder to report on": (
+        lambda: un.report("nothing here", "x"),
+        r"runs must be a folder of runs; 'nothing here' is not a folder",
+    ),
 }
 
 
@@ -257,7 +275,7 @@ def test_every_kind_has_its_own_sentence(fitted):
 
 def test_a_refused_fit_leaves_no_folder(tmp_path):
     for method, data in ((small("pca", n_latent=50), X), (small("vae", networks="resnet"), X), (small("vae"), holed(np.nan))):
-        with pytest.raises(ValueError, match="expected"):
+        with pytest.raises(ValueError, match="must"):
             method.fit(data, out=tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
@@ -266,17 +284,17 @@ def test_a_folder_that_cannot_be_made_is_refused_before_training(tmp_path, monke
     (tmp_path / "file").write_text("")
     method = small("vae")
     monkeypatch.setattr(method, "step", lambda batch, t: pytest.fail("training began"))
-    with pytest.raises(ValueError, match=r"file/run expected to be a folder that can be written in, but it cannot \(not a dir"):
+    with pytest.raises(ValueError, match=r"file/run must be a folder that can be written; it cannot \(not a dir"):
         method.fit(X, out=tmp_path / "file" / "run")
 
 
 def test_a_batch_that_the_processes_cannot_share(monkeypatch):
     monkeypatch.setattr(distributed, "world", lambda: 3)
-    with pytest.raises(ValueError, match=r"batch expected a multiple of the 3 processes, but got 16"):
+    with pytest.raises(ValueError, match=r"batch must be a multiple of the 3 processes; got 16"):
         vae(batch=16)
 
 
-def test_pictures_that_another_method_was_not_fitted_on():
-    method = small("vae", epochs=1).fit(pictures())
-    with pytest.raises(ValueError, match=r"rows of shape \(3, 9, 12\), as in fit, but got \(6,\)"):
+def test_images_that_another_method_was_not_fitted_on():
+    method = small("vae", epochs=1).fit(images())
+    with pytest.raises(ValueError, match=r"samples of shape \(3, 9, 12\), as in fit; got \(6,\)"):
         method.encode(vectors().x)

@@ -84,7 +84,7 @@ def test_a_hundred_short_fits_on_hostile_data():
     assert sum(fate == "trained" for fate in fates.values()) >= 0.8 * len(fates)
 
 
-def test_pictures_without_contrast_are_trained_on_too():
+def test_images_without_contrast_are_trained_on_too():
     x = np.full((30, 1, 8, 8), 255, dtype=np.uint8)
     x[:15] = 0
     data = Samples(x, groups=[0, 1] * 15, labels=[0, 1, 2] * 10)

@@ -9,7 +9,7 @@ from small import TRAINED, small, vectors
 from torch import nn
 
 from untwine.methods import METHODS
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 
 
 class Game(NamedTuple):
@@ -18,9 +18,9 @@ class Game(NamedTuple):
     Parameters
     ----------
     played
-        The terms of the adversary that are the game; all where not given.
+        The terms of the adversary that are its adversarial loss; all where not given.
     weight
-        The field that ends the game at 0, where there is one.
+        The field that switches the adversary off at 0, where there is one.
     own
         An encoder with much to hide in the place of the method's own, by its name.
     in_turn
@@ -56,7 +56,7 @@ GAMES = (
     Game("infogan", "adversarial", "generator", played=("adversarial",)),
     Game("drnet", "game", "autoencoder", weight="lambda_game", own="content_encoder"),
     Game("mixing_ae", "game", "autoencoder", weight="lambda_game"),
-    Game("stargan", "adversarial", "generator", played=("real", "made")),
+    Game("stargan", "adversarial", "generator", played=("real", "generated")),
 )
 # Several players that lower one loss together, or one loss each in which nobody's gain is another's loss.
 TOGETHER = {"lord", "cycle_vae"}
@@ -100,7 +100,7 @@ def tied():
 
 
 def telling():
-    """A content encoder that tells the class plainly."""
+    """A content encoder that encodes the class plainly."""
     encoder = nn.Linear(6, 3)
     with torch.no_grad():
         encoder.weight.copy_(2 * torch.eye(6)[[0, 1, 2]])
@@ -108,7 +108,7 @@ def telling():
     return encoder
 
 
-def made(game, **changes):
+def configured(game, **changes):
     return small(game.name, **{"batch": 64, "epochs": 2, "n_latent": 7, **dict(game.options), **changes})
 
 
@@ -117,12 +117,12 @@ def own(game):
 
 
 def started(game, **changes):
-    """The method as it begins, its only stage, and that stage's rows."""
-    data, method = rows_of(game.name), made(game, **changes)
+    """The method as it begins, its only stage, and that stage's samples."""
+    data, method = rows_of(game.name), configured(game, **changes)
     method._prepare(data, own(game))
     (stage,) = method.stages()
     x = method._standard(torch.from_numpy(data.x))
-    return method, stage, Rows.of(data, x, torch.float32, torch.device("cpu"), labelled=method.needs == "labels")
+    return method, stage, TrainingData.of(data, x, torch.float32, torch.device("cpu"), labelled=method.needs == "labels")
 
 
 def parts(move):
@@ -132,16 +132,16 @@ def parts(move):
 
 def terms(stage, rows, player, number=0):
     """The terms that a step yields to one player, on a batch that is the same for the same number."""
-    batch = rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+    batch = rows.batch(rows.order(stage, 0, number)[0], (0, 0, number), stage.batches)
     moves = [part for move in stage.step(batch, 0) for part in parts(move)]
-    (found,) = [given for names, given in moves if names == player or (isinstance(names, tuple) and player in names)]
-    return found
+    (result,) = [given for names, given in moves if names == player or (isinstance(names, tuple) and player in names)]
+    return result
 
 
 def played(game, stage, rows, number=1000):
-    """What the adversary loses in the game."""
-    found = terms(stage, rows, game.adversary, number)
-    return sum(found[name] for name in game.played or found)
+    """The adversarial loss of the adversary."""
+    result = terms(stage, rows, game.adversary, number)
+    return sum(result[name] for name in game.played or result)
 
 
 def loss(game, stage, rows):
@@ -185,10 +185,10 @@ def moved_along(game, stage, rows, length):
         kept = [parameter.clone() for parameter, _ in used]
         for parameter, grad in used:
             parameter.add_(length * grad / norm)
-        found = loss(game, stage, rows)
+        result = loss(game, stage, rows)
         for (parameter, _), value in zip(used, kept, strict=True):
             parameter.copy_(value)
-    return found
+    return result
 
 
 def test_neither_moves_the_other(game):
@@ -205,7 +205,7 @@ def test_neither_moves_the_other(game):
 
 def only(game, player):
     """Fit with the moves of one player alone."""
-    method = made(game)
+    method = configured(game)
     whole = method.stages
 
     def stages():

@@ -14,22 +14,22 @@ SEED = (1, 2, 3)
 
 
 def rows(classes=4, each=6, columns=5):
-    chance = np.random.default_rng(0)
-    x = chance.normal(size=(classes, 1, columns)) + 0.5 * chance.normal(size=(classes, each, columns))
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(classes, 1, columns)) + 0.5 * rng.normal(size=(classes, each, columns))
     return Samples(x.reshape(-1, columns), labels=np.repeat(np.arange(classes), each))
 
 
 def moves(method, index, pools=2):
-    """Fit, and return the moves of a step on these rows, whose labels are those of the data, with the batch."""
+    """Fit, and return the moves of a step on these samples, whose labels are those of the data, with the batch."""
     data = rows()
     method.fit(data)
     index = torch.tensor(index)
     x = method._standard(torch.from_numpy(data.x)).double()[index]
-    batch = Batch(x, index, pools, SEED, torch.from_numpy(data.labels)[index])
+    batch = Batch(x, index, pools, SEED, torch.from_numpy(data.labels)[index], "classes")
     return batch, list(method.step(batch, 0))
 
 
-PAIRS = [0, 6, 12, 1, 7, 13]  # three pairs of classes 0, 1 and 2: the first rows, then the second
+PAIRS = [0, 6, 12, 1, 7, 13]  # three pairs of classes 0, 1 and 2: the first samples, then the second
 
 
 def test_the_group_of_ml_vae_shares_the_product_of_its_gaussians():
@@ -49,7 +49,7 @@ def test_the_group_of_ml_vae_shares_the_product_of_its_gaussians():
         c_logvar = 10 * torch.tanh(c_logvar / 10)
         x = nets["generator"](s, c_mu + torch.exp(c_logvar / 2) * c_noise)
     kl = lambda mu, var: 0.5 * (mu**2 + var - 1 - var.log()).sum()  # noqa: E731
-    torch.testing.assert_close(terms["kl_class"], kl(mean, variance) / 6)  # once for each of two groups, over six rows
+    torch.testing.assert_close(terms["kl_class"], kl(mean, variance) / 6)  # once for each of two groups, over six samples
     torch.testing.assert_close(terms["kl_content"], kl(c_mu, c_logvar.exp()) / 6)
     constant = 5 * (np.log(0.5) + 0.5 * np.log(2 * np.pi))
     torch.testing.assert_close(terms["reconstruction"], ((x - batch.x) ** 2).sum() / (2 * 0.25 * 6) + constant)
@@ -72,7 +72,7 @@ def test_the_class_encoder_of_ml_vae_learns_from_every_row():
     assert (grad.abs() > 1e-9).all()
 
 
-def test_drnet_reconstructs_by_the_other_row_and_plays_its_game_by_hand():
+def test_drnet_reconstructs_by_the_other_sample_and_its_adversarial_terms_by_hand():
     method = un.DrNet(**TINY | {"lambda_similarity": 3.0, "lambda_game": 0.2})
     batch, [(first, terms), (second, game)] = moves(method, PAIRS)
     assert (first, second) == ("autoencoder", "discriminator")
@@ -89,7 +89,7 @@ def test_drnet_reconstructs_by_the_other_row_and_plays_its_game_by_hand():
     assert torch.autograd.grad(terms["game"], list(nets["content_encoder"].parameters()))[0].abs().sum() > 0
 
 
-def test_pairs_that_are_of_one_class_by_chance_do_not_count_as_two():
+def test_pairs_that_happen_to_be_of_one_class_do_not_count_as_two():
     method = un.DrNet(**TINY)
     batch, [_, (_, game)] = moves(method, [0, 2, 6, 1, 3, 7])  # two of three pairs are of class 0
     nets = method.nets_
@@ -141,8 +141,8 @@ def test_the_mixing_autoencoder_mixes_and_plays_by_hand():
     # The content to be found again is a constant: the term moves what is found, not what is sought.
     content = list(nets["content_encoder"].parameters())
     sought, given = c[[2, 0, 1]], nets["content_encoder"](batch.x)[[2, 0, 1]]
-    found = nets["content_encoder"](nets["generator"](nets["class_encoder"](batch.x)[:3], given))
-    expected = torch.autograd.grad(0.7 * functional.mse_loss(found, sought), content)
+    result = nets["content_encoder"](nets["generator"](nets["class_encoder"](batch.x)[:3], given))
+    expected = torch.autograd.grad(0.7 * functional.mse_loss(result, sought), content)
     for one, other in zip(torch.autograd.grad(terms["again"], content, retain_graph=True), expected, strict=True):
         torch.testing.assert_close(one, other)
 
@@ -153,14 +153,14 @@ def test_the_mixing_autoencoder_mixes_and_plays_by_hand():
 )
 def test_a_term_at_weight_0_is_not_computed(kind, off):
     method = getattr(un, kind)(**TINY | off)
-    _, found = moves(method, PAIRS)
-    assert len(found) == 1
-    assert not {"game", "again", "cycle"} & set(found[0][1])
+    _, result = moves(method, PAIRS)
+    assert len(result) == 1
+    assert not {"game", "again", "cycle"} & set(result[0][1])
     assert "discriminator" not in next(iter(method.stages())).players
 
 
 def test_ml_vae_refuses_groups_of_nothing():
-    with pytest.raises(ValueError, match="together expected a whole number of at least 1, but got 0"):
+    with pytest.raises(ValueError, match="MLVAE: together must be a whole number >= 1; got 0"):
         un.MLVAE(together=0).fit(rows())
 
 
@@ -168,10 +168,10 @@ def test_ml_vae_refuses_groups_of_nothing():
 def test_variational_codes_tell_how_unsure_they_are(kind, parts):
     data = rows()
     method = getattr(un, kind)(**TINY).fit(data)
-    found, x = method.deviations(data.x), method._standard(torch.from_numpy(data.x)).double()
-    assert list(found) == parts
+    result, x = method.posterior_std(data.x), method._standard(torch.from_numpy(data.x)).double()
+    assert list(result) == parts
     for part in parts:
         with torch.no_grad():
             mean, logvar = method.nets_[f"{part}_encoder"](x).chunk(2, 1)
-        np.testing.assert_allclose(found[part], torch.exp(5 * torch.tanh(logvar / 10)), rtol=1e-5)
+        np.testing.assert_allclose(result[part], torch.exp(5 * torch.tanh(logvar / 10)), rtol=1e-5)
         np.testing.assert_allclose(method.encode(data.x)[part], mean, rtol=1e-5, atol=1e-6)

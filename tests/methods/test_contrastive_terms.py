@@ -9,8 +9,8 @@ from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.methods import METHODS
-from untwine.networks.autoencoder import HASTE
-from untwine.training.batches import Rows
+from untwine.networks.autoencoder import LOGVAR_SCALE
+from untwine.training.batches import TrainingData
 
 N = 6
 WEIGHTS = {"beta_common": 3.0, "beta_salient": 0.5}
@@ -25,11 +25,11 @@ class Begun:
         method = small(name, batch=N, precision="float64", **{**WEIGHTS, **changes})
         method._prepare(data, {})
         (stage,) = method.stages()
-        rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+        rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
         order = rows.order(stage, 0, 0)[0]
         self.nets, self.players = method.nets_, set(stage.players)
-        self.moves = dict(stage.step(rows.batch(order, (0, 0, 0)), 0))
-        again = rows.batch(order, (0, 0, 0))
+        self.moves = dict(stage.step(rows.batch(order, (0, 0, 0), stage.batches), 0))
+        again = rows.batch(order, (0, 0, 0), stage.batches)
         self.x = again.x
         mu, logvar = self.nets["vae"].encoder(self.x).chunk(2, 1)
         q = Normal(mu, torch.exp(0.5 * 10 * torch.tanh(logvar / 10)))
@@ -37,18 +37,20 @@ class Begun:
         self.z, self.s = (q.mean + q.stddev * again.noise(q.mean.shape[1]) for q in (self.q_z, self.q_s))
 
     def bound(self):
-        """Eq. 3: the background is decoded with s = 0, and has no divergence of it."""
+        """Eq. 3: the background is decoded with s = 0, and has no KL term of s."""
         s = torch.cat([self.s[:N], torch.zeros_like(self.s[N:])])
         vae = self.nets["vae"]
-        said = Normal(vae.decoder(torch.cat([self.z, s], 1)), torch.exp(0.5 * 10 * torch.tanh(HASTE * vae.noise / 10)))
-        logs, divergences = said.log_prob(self.x).sum(1), kl_divergence(self.q_z, STANDARD).sum(1)
+        outputs = Normal(
+            vae.decoder(torch.cat([self.z, s], 1)), torch.exp(0.5 * 10 * torch.tanh(LOGVAR_SCALE * vae.noise / 10))
+        )
+        logs, kls = outputs.log_prob(self.x).sum(1), kl_divergence(self.q_z, STANDARD).sum(1)
         return {
             "reconstruction": -logs[:N].mean() - logs[N:].mean(),
-            "kl_common": 3.0 * (divergences[:N].mean() + divergences[N:].mean()),
+            "kl_common": 3.0 * (kls[:N].mean() + kls[N:].mean()),
             "kl_salient": 0.5 * kl_divergence(self.q_s, STANDARD).sum(1)[:N].mean(),
         }
 
-    def silence(self):
+    def salient_penalty(self):
         """The background's |mu|^2 + |sigma|^2."""
         return (self.q_s.mean[N:].square() + self.q_s.variance[N:]).sum(1).mean()
 
@@ -58,17 +60,17 @@ def w2(a, b):
     return min((a - b[list(order)]).square().sum(1).mean() for order in itertools.permutations(range(N)))
 
 
-def test_a_step_on_eq_8_is_the_bound_the_silence_of_the_background_and_w2_of_the_common_means():
+def test_a_step_on_eq_8_is_the_elbo_the_background_salient_penalty_and_w2_of_the_common_means():
     begun = Begun("principled_vae", lambda_s=7.0, lambda_z=11.0)
     target, background = begun.q_z.mean[:N], begun.q_z.mean[N:]
-    expected = {**begun.bound(), "silence": 7.0 * begun.silence(), "w2": 11.0 * w2(target, background)}
+    expected = {**begun.bound(), "salient_penalty": 7.0 * begun.salient_penalty(), "w2": 11.0 * w2(target, background)}
     torch.testing.assert_close(begun.moves, {"vae": expected})
     assert all(term.item() > 0 for term in expected.values())
 
 
 def test_lambda_z_of_0_gives_eq_7():
     begun = Begun("principled_vae", lambda_s=7.0, lambda_z=0.0)
-    torch.testing.assert_close(begun.moves, {"vae": {**begun.bound(), "silence": 7.0 * begun.silence()}})
+    torch.testing.assert_close(begun.moves, {"vae": {**begun.bound(), "salient_penalty": 7.0 * begun.salient_penalty()}})
 
 
 def test_without_both_weights_eq_3_is_left():
@@ -78,16 +80,16 @@ def test_without_both_weights_eq_3_is_left():
 
 def test_both_new_terms_move_the_encoder_as_their_formulas_do():
     begun = Begun("principled_vae", lambda_s=7.0, lambda_z=11.0)
-    by_hand = {"silence": 7.0 * begun.silence(), "w2": 11.0 * w2(begun.q_z.mean[:N], begun.q_z.mean[N:])}
+    by_hand = {"salient_penalty": 7.0 * begun.salient_penalty(), "w2": 11.0 * w2(begun.q_z.mean[:N], begun.q_z.mean[N:])}
     encoder = list(begun.nets["vae"].encoder.parameters())
     for name, term in by_hand.items():
-        found, expected = (torch.autograd.grad(one, encoder, retain_graph=True) for one in (begun.moves["vae"][name], term))
-        torch.testing.assert_close(found, expected)
-        assert any(grad.any() for grad in found)
+        result, expected = (torch.autograd.grad(one, encoder, retain_graph=True) for one in (begun.moves["vae"][name], term))
+        torch.testing.assert_close(result, expected)
+        assert any(grad.any() for grad in result)
 
 
 def ratios(begun, z, s, away):
-    """What the discriminator says of pairs of one row, and of pairs with the s of the row so far away."""
+    """The logits of pairs of one sample, and of pairs with the s of the sample so far away."""
     d = begun.nets["discriminator"]
     other = torch.stack([s[(i - away) % len(s)] for i in range(len(s))])
     return d(torch.cat([z, s], 1)), d(torch.cat([z, other], 1))
@@ -97,7 +99,7 @@ def undecided(joint, independent):
     return -0.5 * (functional.logsigmoid(joint).mean() + functional.logsigmoid(-independent).mean())
 
 
-def test_a_step_of_contrastive_vae_is_the_bound_and_the_total_correlation_of_targets():
+def test_a_step_of_contrastive_vae_is_the_elbo_and_the_total_correlation_of_targets():
     begun = Begun("contrastive_vae", lambda_tc=7.0)
     joint, independent = ratios(begun, begun.z[:N], begun.s[:N], away=N // 2)
     expected = {
@@ -123,7 +125,7 @@ def mmd(a, b):
     return mean_kernel(a, a, True) + mean_kernel(b, b, True) - 2 * mean_kernel(a, b, False)
 
 
-def test_a_step_of_mm_cvae_is_the_bound_and_the_moments_of_both_parts():
+def test_a_step_of_mm_cvae_is_the_elbo_and_the_moments_of_both_blocks():
     begun = Begun("mm_cvae", lambda_s=7.0, lambda_z=11.0)
     expected = {
         **begun.bound(),
@@ -133,7 +135,7 @@ def test_a_step_of_mm_cvae_is_the_bound_and_the_moments_of_both_parts():
     torch.testing.assert_close(begun.moves, {"vae": expected})
 
 
-def test_a_step_of_sep_vae_is_the_bound_the_classifier_and_the_game_over_both_groups():
+def test_a_step_of_sep_vae_is_the_elbo_the_classifier_and_the_discriminator_over_both_groups():
     begun = Begun("sep_vae", variance=0.04, lambda_class=7.0, lambda_mi=11.0)
     noise = (begun.s - begun.q_s.mean) / begun.q_s.stddev
     s = torch.cat([begun.s[:N], begun.q_s.mean[N:] + 0.2 * noise[N:]])  # the background's has the fixed variance
@@ -141,12 +143,12 @@ def test_a_step_of_sep_vae_is_the_bound_the_classifier_and_the_game_over_both_gr
     joint, independent = ratios(begun, begun.z, s, away=2 * N // 4)
     expected = {
         **begun.bound(),
-        "silence": 0.5 * begun.q_s.mean[N:].square().sum(1).mean() / 0.08,
+        "salient_penalty": 0.5 * begun.q_s.mean[N:].square().sum(1).mean() / 0.08,
         "classification": -7.0 * (functional.logsigmoid(told[:N]).mean() + functional.logsigmoid(-told[N:]).mean()),
         "mutual_information": 22.0 * joint.mean(),
     }
-    found = {"vae": expected, "discriminator": {"discrimination": undecided(joint, independent)}}
-    torch.testing.assert_close(begun.moves, found)
+    result = {"vae": expected, "discriminator": {"discrimination": undecided(joint, independent)}}
+    torch.testing.assert_close(begun.moves, result)
 
 
 VAES = ("principled_vae", "contrastive_vae", "mm_cvae", "sep_vae")
@@ -166,12 +168,12 @@ def test_all_have_the_setting_of_the_paper_that_compares_them(name):
         method.check()
         assert (method.n_common, method.n_salient, method.networks) == (*widths, networks)
         assert (method.beta_common, method.beta_salient, method.batch, method.lr, method.epochs) == (2.0, 2.0, 128, 1e-3, 200)
-    own = {"principled_vae": (1.0, 10.0), "mm_cvae": (156.25, 15.625)}  # the second: 10^4 and 10^3 next to sums over 64 rows
+    own = {"principled_vae": (1.0, 10.0), "mm_cvae": (156.25, 15.625)}  # the second: 10^4 and 10^3 next to sums over 64 samples
     if name in own:
         assert (method.lambda_z, method.lambda_s) == own[name]
 
 
 @pytest.mark.parametrize("name", VAES)
-def test_divergences_without_weight_are_left_out(name):
+def test_kl_terms_without_weight_are_left_out(name):
     terms = Begun(name, beta_common=0.0, beta_salient=0.0).moves["vae"]
     assert not {"kl_common", "kl_salient"} & set(terms)

@@ -5,30 +5,30 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from small import pictures, small, vectors
+from small import images, small, vectors
 from torch import nn
 from torch.nn import functional
 
 import untwine as un
 from untwine.methods import METHODS
-from untwine.methods.shared.generative_game import framed, pictured
-from untwine.training.batches import Rows
+from untwine.methods.shared.gan import to_tanh_range, to_unit_range
+from untwine.training.batches import TrainingData
 
 ROWS = 16
 NAMES = ("double_infogan", "infogan")
 
 
 class Table(nn.Module):
-    """Says of every row what a table holds, however often it is asked; its one number makes it a network."""
+    """Returns fixed outputs for every sample, however often it is called; its one number makes it a network."""
 
-    def __init__(self, **said):
+    def __init__(self, **outputs):
         super().__init__()
-        self.said, self.one, self.asked = said, nn.Parameter(torch.ones((), dtype=torch.float64)), []
+        self.said, self.one, self.asked = outputs, nn.Parameter(torch.ones((), dtype=torch.float64)), []
 
     def forward(self, *rows):
         self.asked.append(rows)
-        found = {name: self.one * value for name, value in self.said.items()}
-        return found.get("out", found)
+        result = {name: self.one * value for name, value in self.said.items()}
+        return result.get("out", result)
 
 
 def started(name="double_infogan", data=None, **changes):
@@ -37,8 +37,8 @@ def started(name="double_infogan", data=None, **changes):
     method = small(name, batch=ROWS, precision="float64", **changes)
     method._prepare(data, {})
     (stage,) = method.stages()
-    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
-    return method, stage, lambda number=0: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    return method, stage, lambda number=0: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number), stage.batches)
 
 
 def random(*shape, seed=0):
@@ -47,9 +47,9 @@ def random(*shape, seed=0):
 
 def tabled(method, rows=2 * ROWS, **changes):
     """Put tables in place of both networks."""
-    said = {"real": random(rows), "target": random(rows, seed=1), "z": random(rows, 4, seed=2), "s": random(rows, 3, seed=3)}
-    method.nets_["discriminator"], method.nets_["generator"] = Table(**said | changes), Table(out=random(rows, 6, seed=4))
-    return said
+    outputs = {"real": random(rows), "target": random(rows, seed=1), "z": random(rows, 4, seed=2), "s": random(rows, 3, seed=3)}
+    method.nets_["discriminator"], method.nets_["generator"] = Table(**outputs | changes), Table(out=random(rows, 6, seed=4))
+    return outputs
 
 
 def codes_drawn(batch):
@@ -67,23 +67,23 @@ def test_every_term_by_hand():
     weights = {"w_adv": 0.3, "w_class": 0.7, "w_info_z": 2.0, "w_info_s": 3.0, "w_info_real": 0.9, "w_image": 1.1}
     method, _, batch = started(**weights, w_target=1.3, w_background=0.4)
     both = partial(weighed, target=1.3, background=0.4)
-    said, x = tabled(method), batch().x
+    outputs, x = tabled(method), batch().x
     moves = dict(method.step(batch(), 0))
     z, s = codes_drawn(batch())
-    right = torch.cat([functional.softplus(-said["target"][:ROWS]), functional.softplus(said["target"][ROWS:])])
+    right = torch.cat([functional.softplus(-outputs["target"][:ROWS]), functional.softplus(outputs["target"][ROWS:])])
     shared = {
         "class": 0.7 * both(right),
-        "info_common": 2.0 * both((said["z"] - z).abs()),
-        "info_salient": 3.0 * both((said["s"] - s).abs()),
+        "info_common": 2.0 * both((outputs["z"] - z).abs()),
+        "info_salient": 3.0 * both((outputs["s"] - s).abs()),
         "image": 1.1 * both((random(2 * ROWS, 6, seed=4) - x).abs()),
     }
-    yes, no = functional.softplus(-said["real"]), functional.softplus(said["real"])
+    yes, no = functional.softplus(-outputs["real"]), functional.softplus(outputs["real"])
     expected = {
         "generator": {**shared, "adversarial": 0.3 * both(yes)},
         "discriminator": {
             **shared,
             "adversarial": 0.3 * both(yes + no),
-            "silence": 0.9 * said["s"][ROWS:].abs().mean(),
+            "salient_penalty": 0.9 * outputs["s"][ROWS:].abs().mean(),
         },
     }
     assert set(moves) == set(expected)
@@ -93,32 +93,32 @@ def test_every_term_by_hand():
             torch.testing.assert_close(moves[player][name], value, msg=f"{player} {name}")
 
 
-def test_rows_are_made_again_from_their_codes_and_backgrounds_without_s():
+def test_samples_are_generated_again_from_their_codes_and_backgrounds_without_s():
     method, _, batch = started()
-    said = tabled(method)
+    outputs = tabled(method)
     list(method.step(batch(), 0))
     drawn, in_g, in_d = method.nets_["generator"].asked
     z, s = codes_drawn(batch())
     torch.testing.assert_close(drawn, (z, s))
     for again in (in_g, in_d):
-        torch.testing.assert_close(again[0], said["z"])
-        torch.testing.assert_close(again[1], torch.cat([said["s"][:ROWS], torch.zeros(ROWS, 3, dtype=torch.float64)]))
+        torch.testing.assert_close(again[0], outputs["z"])
+        torch.testing.assert_close(again[1], torch.cat([outputs["s"][:ROWS], torch.zeros(ROWS, 3, dtype=torch.float64)]))
     assert not in_g[0].requires_grad  # the generator's move asks nothing of Q; the discriminator's does
     assert in_d[0].requires_grad
-    real, seen, again = (rows[0] for rows in method.nets_["discriminator"].asked)
+    real, features, again = (rows[0] for rows in method.nets_["discriminator"].asked)
     assert torch.equal(real, batch().x)
-    assert seen.requires_grad
+    assert features.requires_grad
     assert not again.requires_grad
-    assert torch.equal(seen.detach(), again)
+    assert torch.equal(features.detach(), again)
 
 
 def test_gaussian_codes_have_half_the_squared_error():
     method, _, batch = started(posterior="gaussian")
-    said = tabled(method)
+    outputs = tabled(method)
     terms = dict(method.step(batch(), 0))["discriminator"]
     z, _ = codes_drawn(batch())
-    torch.testing.assert_close(terms["info_common"], weighed(0.5 * (said["z"] - z) ** 2))
-    torch.testing.assert_close(terms["silence"], 0.5 * (said["s"][ROWS:] ** 2).mean())
+    torch.testing.assert_close(terms["info_common"], weighed(0.5 * (outputs["z"] - z) ** 2))
+    torch.testing.assert_close(terms["salient_penalty"], 0.5 * (outputs["s"][ROWS:] ** 2).mean())
 
 
 def test_uniform_priors_have_their_range_in_training_and_in_sampling():
@@ -139,15 +139,15 @@ def test_the_regulariser_sees_two_targets_that_agree_in_one_dimension():
     method.nets_["generator"].said["out"] = random(3 * ROWS, 6, seed=4)
     fakes = method._fakes(batch())
     ((z, s),) = method.nets_["generator"].asked
-    assert torch.equal(z[:ROWS], z[2 * ROWS :])  # the same common part
+    assert torch.equal(z[:ROWS], z[2 * ROWS :])  # the same common codes
     equal = s[:ROWS] == s[2 * ROWS :]
     assert equal.sum(1).tolist() == [1] * ROWS
     assert torch.equal(equal.int().argmax(1), fakes.k)
     assert len(set(fakes.k.tolist())) == 3
-    said = random(ROWS, 3, seed=7)
-    method.nets_["cr"] = Table(k=said)
-    found = method._cr(batch(), fakes.x, fakes.other, fakes.k)
-    torch.testing.assert_close(found, -torch.log_softmax(said, 1)[torch.arange(ROWS), fakes.k].mean())
+    outputs = random(ROWS, 3, seed=7)
+    method.nets_["cr"] = Table(k=outputs)
+    result = method._cr(batch(), fakes.x, fakes.other, fakes.k)
+    torch.testing.assert_close(result, -torch.log_softmax(outputs, 1)[torch.arange(ROWS), fakes.k].mean())
     assert torch.equal(method.nets_["cr"].asked[0][0], torch.cat([fakes.x[:ROWS], fakes.other], 1))
     assert set(stage.players) == {"generator", "discriminator", "cr"}
 
@@ -157,12 +157,12 @@ def test_the_regularisers_term_goes_to_generator_and_regulariser_alike(name):
     method, _, batch = started(name, w_cr=0.6)
     rows = len(batch().x)
     pairs = ROWS if name == "double_infogan" else rows
-    said = {"real": random(rows), "target": random(rows), "z": random(rows, 4), "s": random(rows, 3)}
+    outputs = {"real": random(rows), "target": random(rows), "z": random(rows, 4), "s": random(rows, 3)}
     width = method.n_latent if name == "infogan" else method.n_salient
-    method.nets_["discriminator"], method.nets_["generator"] = Table(**said), Table(out=random(rows + pairs, 6, seed=4))
+    method.nets_["discriminator"], method.nets_["generator"] = Table(**outputs), Table(out=random(rows + pairs, 6, seed=4))
     method.nets_["cr"] = H = Table(k=random(pairs, width, seed=7))
-    method.w_image = 0.0  # which would ask the table for fewer rows
-    terms = {player: found["cr"] for player, found in method.step(batch(), 0) if "cr" in found}
+    method.w_image = 0.0  # which would ask the table for fewer samples
+    terms = {player: result["cr"] for player, result in method.step(batch(), 0) if "cr" in result}
     ((z, s),) = method.nets_["generator"].asked
     s = s if name == "double_infogan" else z
     k = (s[:pairs] == s[rows:]).int().argmax(1)
@@ -180,20 +180,20 @@ def test_the_regularisers_term_goes_to_generator_and_regulariser_alike(name):
 def test_infogan_by_hand():
     method, _, batch = started("infogan", w_adv=0.3, w_info=0.8, nuisance=2)
     x = batch().x
-    said = {"real": random(len(x)), "z": random(len(x), 4, seed=2)}
-    method.nets_["discriminator"], method.nets_["generator"] = Table(**said), Table(out=random(len(x), 6, seed=4))
+    outputs = {"real": random(len(x)), "z": random(len(x), 4, seed=2)}
+    method.nets_["discriminator"], method.nets_["generator"] = Table(**outputs), Table(out=random(len(x), 6, seed=4))
     moves = dict(method.step(batch(), 0))
     again = batch()
     nuisance, z = again.noise(2), again.noise(4)
-    (made,) = method.nets_["generator"].asked  # once, for both players
-    torch.testing.assert_close(made, (z, nuisance))
+    (generated,) = method.nets_["generator"].asked  # once, for both players
+    torch.testing.assert_close(generated, (z, nuisance))
     judged, real, again = (rows[0] for rows in method.nets_["discriminator"].asked)
     assert torch.equal(real, x)
     assert judged.requires_grad
     assert not again.requires_grad
     assert torch.equal(judged.detach(), again)
-    info = 0.8 * (said["z"] - z).abs().mean()
-    yes, no = functional.softplus(-said["real"]).mean(), functional.softplus(said["real"]).mean()
+    info = 0.8 * (outputs["z"] - z).abs().mean()
+    yes, no = functional.softplus(-outputs["real"]).mean(), functional.softplus(outputs["real"]).mean()
     torch.testing.assert_close(dict(moves["generator"]), {"adversarial": 0.3 * yes, "info": info})
     torch.testing.assert_close(dict(moves["discriminator"]), {"adversarial": 0.3 * (yes + no), "info": info})
 
@@ -201,7 +201,7 @@ def test_infogan_by_hand():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("networks", ["mlp", "dcgan", "dcgan_attention"])
 def test_no_player_moves_another_and_every_head_gets_its_gradient(name, networks):
-    data = vectors(target=ROWS, background=ROWS) if networks == "mlp" else pictures(target=ROWS, background=ROWS)
+    data = vectors(target=ROWS, background=ROWS) if networks == "mlp" else images(target=ROWS, background=ROWS)
     method, stage, batch = started(name, data, networks=networks, w_cr=1.0)
     names = {id(p): key for key, p in method.nets_.named_parameters()}
     owned = {player: {names[id(p)] for p in one.parameters()} for player, one in stage.players.items()}
@@ -216,11 +216,11 @@ def test_no_player_moves_another_and_every_head_gets_its_gradient(name, networks
         assert all(torch.equal(p, before[key]) for key, p in weights.items())  # terms are computed, and nobody has moved
         mine = stage.players[player].parameters()
         grads = torch.autograd.grad(sum(terms.values()), mine, allow_unused=True)
-        found = {names[id(p)]: grad for p, grad in zip(mine, grads, strict=True)}
-        assert all(grad is not None for grad in found.values())
+        result = {names[id(p)]: grad for p, grad in zip(mine, grads, strict=True)}
+        assert all(grad is not None for grad in result.values())
         if player == "discriminator":
             assert heads
-            assert all(found[key].abs().max() > 0 for key in heads)
+            assert all(result[key].abs().max() > 0 for key in heads)
         with torch.no_grad():
             for p, grad in zip(mine, grads, strict=True):
                 p.sub_(0.01 * grad)
@@ -229,22 +229,22 @@ def test_no_player_moves_another_and_every_head_gets_its_gradient(name, networks
 
 @pytest.mark.parametrize("name", NAMES)
 def test_noise_goes_before_every_layer_of_discriminator_and_regulariser(name):
-    method, _, batch = started(name, pictures(target=ROWS, background=ROWS), w_cr=1.0, noise=0.3)
+    method, _, batch = started(name, images(target=ROWS, background=ROWS), w_cr=1.0, noise=0.3)
     given = {"discriminator": [], "cr": []}
-    for key, found in given.items():
+    for key, result in given.items():
         parts = [method.nets_[key].trunk, *method.nets_[key].heads.values()]
-        assert {part.deviation for part in parts} == {0.3}
+        assert {part.noise_std for part in parts} == {0.3}
         for part in parts:
-            part.register_forward_pre_hook(lambda module, arguments, found=found: found.append(arguments[1]))
+            part.register_forward_pre_hook(lambda module, arguments, result=result: result.append(arguments[1]))
     list(method.step(batch(), 0))
     heads = len(method.nets_["discriminator"].heads)
-    assert len(given["discriminator"]) == 3 * (1 + heads)  # real rows once, made ones in two moves
+    assert len(given["discriminator"]) == 3 * (1 + heads)  # real samples once, made ones in two moves
     assert len(given["cr"]) == 2 * (1 + 1)
-    assert all(callable(draw) for found in given.values() for draw in found)
+    assert all(callable(draw) for result in given.values() for draw in result)
 
 
 def test_after_its_move_nothing_leads_back_to_the_generator():
-    method, stage, batch = started(data=pictures(target=ROWS, background=ROWS), w_image=0.0)
+    method, stage, batch = started(data=images(target=ROWS, background=ROWS), w_image=0.0)
     terms = dict(method.step(batch(), 0))["discriminator"]
     grads = torch.autograd.grad(sum(terms.values()), stage.players["generator"].parameters(), allow_unused=True)
     assert all(grad is None for grad in grads)
@@ -268,7 +268,7 @@ def test_what_weighs_0_is_neither_built_nor_moved_nor_in_the_history(without):
         "w_image": "image",
         "w_info_z": "info_common",
         "w_info_s": "info_salient",
-        "w_info_real": "silence",
+        "w_info_real": "salient_penalty",
     }
     terms = {row.term for row in method.history_}
     assert terms == {"adversarial", *gone.values()} - {gone[field] for field in ABLATIONS[without]}
@@ -289,15 +289,15 @@ def test_what_weighs_0_is_neither_built_nor_moved_nor_in_the_history(without):
 def test_codes_that_no_term_needs_are_not_even_read(name, weights, asked):
     method, _, batch = started(name, **weights)
     heads = method.nets_["discriminator"].heads
-    found = dict.fromkeys(asked, 0)
+    result = dict.fromkeys(asked, 0)
 
     def count(head, given, out, block):
-        found[block] += 1
+        result[block] += 1
 
     for block in asked:
         heads[block].register_forward_hook(partial(count, block=block))
-    list(method.step(batch(), 0))  # real rows once, made ones in both players' moves
-    assert found == asked
+    list(method.step(batch(), 0))  # real samples once, made ones in both players' moves
+    assert result == asked
 
 
 def test_players_move_as_often_as_the_loops_say():
@@ -306,8 +306,8 @@ def test_players_move_as_often_as_the_loops_say():
     assert players == ["generator"] * 3 + ["discriminator"] * 2 + ["cr"] * 2
 
 
-def test_running_statistics_follow_real_rows_only():
-    method, _, batch = started(data=pictures(target=ROWS, background=ROWS), loop_g=2)
+def test_running_statistics_follow_real_samples_only():
+    method, _, batch = started(data=images(target=ROWS, background=ROWS), loop_g=2)
     followed = {}
     for key, part in method.nets_["discriminator"].named_modules():
         if hasattr(part, "running_mean"):
@@ -325,22 +325,22 @@ def test_running_statistics_follow_real_rows_only():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_running_statistics_of_the_generator_follow_its_own_moves_only(name):
-    method, _, batch = started(name, pictures(target=ROWS, background=ROWS), loop_d=2, w_cr=1.0)
+    method, _, batch = started(name, images(target=ROWS, background=ROWS), loop_d=2, w_cr=1.0)
     statistics = dict(method.nets_["generator"].named_buffers())
     assert statistics
-    seen = [{key: value.clone() for key, value in statistics.items()}]
+    features = [{key: value.clone() for key, value in statistics.items()}]
     players = []
     for player, _ in method.step(batch(), 0):
         players.append(player)
-        seen.append({key: value.clone() for key, value in statistics.items()})
+        features.append({key: value.clone() for key, value in statistics.items()})
     assert players == ["generator", "discriminator", "discriminator", "cr"]
-    assert all(not torch.equal(seen[0][key], seen[1][key]) for key in statistics)
-    assert all(torch.equal(seen[1][key], later[key]) for later in seen[2:] for key in statistics)
+    assert all(not torch.equal(features[0][key], features[1][key]) for key in statistics)
+    assert all(torch.equal(features[1][key], later[key]) for later in features[2:] for key in statistics)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_running_statistics_of_the_regulariser_follow_its_own_move_only(name):
-    method, _, batch = started(name, pictures(target=ROWS, background=ROWS), w_cr=1.0)
+    method, _, batch = started(name, images(target=ROWS, background=ROWS), w_cr=1.0)
     statistics = dict(method.nets_["cr"].named_buffers())
     start = {key: value.clone() for key, value in statistics.items()}
     assert statistics
@@ -349,31 +349,31 @@ def test_running_statistics_of_the_regulariser_follow_its_own_move_only(name):
 
 
 def test_codes_come_without_noise_and_whatever_else_is_in_the_batch():
-    data = pictures(target=ROWS, background=ROWS)
+    data = images(target=ROWS, background=ROWS)
     method = small("double_infogan").fit(data)
     alone = np.concatenate([method.transform(data.x[i : i + 1]) for i in range(4)])
     np.testing.assert_allclose(method.transform(data.x)[:4], alone, atol=1e-6)
     np.testing.assert_array_equal(method.transform(data.x), method.transform(data.x))
 
 
-def test_pictures_go_to_the_networks_from_minus_one_to_one_and_come_back():
+def test_images_go_to_the_networks_from_minus_one_to_one_and_come_back():
     x = torch.rand(2, 1, 3, 3)
-    torch.testing.assert_close(pictured(framed(x)), x)
-    assert framed(torch.tensor([[[[0.0, 1.0]]]])).tolist() == [[[[-1.0, 1.0]]]]
-    assert torch.equal(framed(x[0, 0]), x[0, 0])
+    torch.testing.assert_close(to_unit_range(to_tanh_range(x)), x)
+    assert to_tanh_range(torch.tensor([[[[0.0, 1.0]]]])).tolist() == [[[[-1.0, 1.0]]]]
+    assert torch.equal(to_tanh_range(x[0, 0]), x[0, 0])
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"posterior": "cauchy"}, "posterior expected one of laplace, gaussian, but got 'cauchy'"),
-        ({"loop_d": 0}, "loop_d expected a whole number of at least 1, but got 0"),
-        ({"loop_g": -1}, "loop_g expected a whole number of at least 1, but got -1"),
-        ({"w_adv": 0.0}, "w_adv expected a number above 0"),
+        ({"posterior": "cauchy"}, "posterior must be 'laplace' or 'gaussian'; got 'cauchy'"),
+        ({"loop_d": 0}, "loop_d must be a whole number >= 1; got 0"),
+        ({"loop_g": -1}, "loop_g must be a whole number >= 1; got -1"),
+        ({"w_adv": 0.0}, "w_adv must be a number > 0; got 0.0"),
         (
             {"w_cr": 1.0, "n_salient": 1, "n_latent": 1},
-            "w_cr expected at least 2 codes in (salient|z), .* but got 1; set w_cr=0",
+            "w_cr must be 0 where n_(salient|latent) is 1, as there is no choice .*; got 1.0; set w_cr=0 or raise n_",
         ),
     ],
 )
@@ -384,11 +384,11 @@ def test_options_that_mean_nothing_get_their_sentence(name, options, sentence):
 
 def test_unknown_priors_groups_without_weight_and_own_networks_get_their_sentence():
     for group in ("w_target", "w_background"):
-        with pytest.raises(ValueError, match=f"{group} expected a number above 0, but got 0.0"):
+        with pytest.raises(ValueError, match=f"{group} must be a number > 0; got 0.0"):
             METHODS["double_infogan"](**{group: 0.0}).fit(vectors())
-    with pytest.raises(ValueError, match="prior_salient expected one of normal, uniform, but got 'student'"):
+    with pytest.raises(ValueError, match="prior_salient must be 'normal' or 'uniform'; got 'student'"):
         METHODS["double_infogan"](prior_salient="student").fit(vectors())
-    with pytest.raises(ValueError, match="InfoGAN expected no networks of your own, but got encoder"):
+    with pytest.raises(ValueError, match="InfoGAN takes no networks of your own; got encoder; choose some by name"):
         METHODS["infogan"]().fit(vectors(), networks={"encoder": nn.Linear(6, 4)})
 
 
@@ -419,7 +419,7 @@ def hostile(seed):
 
 
 def bars(seed):
-    """Stripes that both groups have, at another place in each picture, and in the target a square at another one."""
+    """Stripes that both groups have, at another place in each image, and in the target a square at another one."""
     x, groups = np.zeros((600, 1, 16, 16), np.float32), np.repeat([1, 0], 300)
     places = np.random.default_rng(seed).integers(0, 13, (600, 3))
     for row, group, (stripe, across, down) in zip(x, groups, places, strict=True):
@@ -439,9 +439,9 @@ def test_none_of_fifty_short_runs_diverges(kind, w_cr, runs):
         method = METHODS["double_infogan"](**options).fit(data)
         image = [row.value for row in method.history_ if row.term == "image" and row.player == "generator"]
         assert image[-1] < image[0], (seed, image)
-        # What has blown up may come down again before the end: no epoch may have a term far above those of a game, about 1.
+        # What has blown up may come down again before the end: no epoch may have a term far above the usual, about 1.
         highest = max(method.history_, key=lambda row: row.value)
         assert highest.value < 20, (seed, highest)
-        # So few steps need not wake the salient part, but no code may run away from its prior.
+        # So few steps may leave the salient block unused, but no code may diverge from its prior.
         largest = {block: np.abs(codes).max() for block, codes in method.encode(data.target).items()}
         assert max(largest.values()) < 20, (seed, largest)

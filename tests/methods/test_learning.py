@@ -15,7 +15,7 @@ CONTRASTIVE = [name for name, method in METHODS.items() if method.needs == "grou
 
 
 def recovered(seed, name="principled_vae", **options):
-    """Canonical correlations of salient and of common codes with the true salient factors of unseen rows."""
+    """Canonical correlations of salient and of common codes with the true salient factors of unseen samples."""
     data = un.load("toy_contrast", seed=seed)
     truth = data.test.target.factors[:, [factor.startswith("salient") for factor in data.test.factor_names]]
     z = METHODS[name](seed=seed, **options).fit(data.train).encode(data.test.target.x)
@@ -32,10 +32,10 @@ def test_principled_vae_recovers_the_salient_factors():
 
 @pytest.mark.soak
 def test_principled_vae_recovers_the_salient_factors_over_five_seeds():
-    found = np.array([recovered(seed) for seed in range(5)])
-    salient, common = found.mean(0)
-    assert salient >= 0.95, found
-    assert common <= 0.20, found
+    result = np.array([recovered(seed) for seed in range(5)])
+    salient, common = result.mean(0)
+    assert salient >= 0.95, result
+    assert common <= 0.20, result
 
 
 @pytest.mark.soak
@@ -59,8 +59,8 @@ def test_the_demo_takes_digits_off_grass(tmp_path):
     assert scores["factors.common"]["value"] >= 0.7
     assert scores["factors.salient"]["value"] <= 0.2
     assert json.loads((tmp_path / "demo" / "method.json").read_text())["seconds"]["fit"] <= 120
-    # A PCA of the same width has both in one block: it tells less of the digit than the salient part, and more than the
-    # common part may; its grass does not stay out of it either.
+    # A PCA of the same width has both in one block: its probe accuracy of the digit is below the salient block's, and above
+    # what the common block may have; it encodes the grass too.
     assert plain["probe.z"]["value"] < scores["probe.salient"]["value"]
     assert plain["clustering.z"]["value"] < scores["clustering.salient"]["value"]
     assert plain["factors.z"]["value"] > 0.5
@@ -82,4 +82,4 @@ def test_the_demo_takes_digits_never_seen_apart_from_their_pose(tmp_path):
     assert read["content_read.class"] <= read["content_chance.x"] + 0.05
     assert read["transfer.x"] <= 0.5 * read["transfer_unmoved.x"]
     assert json.loads((tmp_path / "demo" / "method.json").read_text())["seconds"]["fit"] <= 400
-    assert "Pictures of digits never seen" in done.stdout
+    assert "Images of digits never seen" in done.stdout

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small import pictures, vectors
+from small import images, vectors
 
 import untwine as un
 from untwine import Samples
-from untwine.linear.covariances import Comparison, _by_columns, _by_rows
+from untwine.linear.covariances import GroupCovariances, _from_covariances, _from_gram
 from untwine.methods.contrastive_pca import ALPHAS, affinity, representatives
 from untwine.methods.generalised_contrastive_pca import contrasts
 from untwine.methods.probabilistic_contrastive_pca import maximum_likelihood
-from untwine.methods.shared.planes import leading
+from untwine.methods.shared.linear_subspaces import leading
 from untwine.metrics import canonical_correlation
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -38,17 +38,17 @@ def covariances(kind="raw"):
     return [np.cov(x.T) for x in sides(kind)]
 
 
-def aligned(found, truth):
+def aligned(result, truth):
     """The found columns with the signs of the true ones: the sign of an eigenvector is free."""
-    return found * np.sign((found * truth).sum(0))
+    return result * np.sign((result * truth).sum(0))
 
 
 @pytest.mark.parametrize("kind", ["raw", "std"])
 @pytest.mark.parametrize("alpha", ["0.5", "1", "2", "10"])
 def test_contrastive_pca_equals_its_authors(kind, alpha):
     truth, (A, B) = golden("cpca"), covariances(kind)
-    for name, found in (("fg", A), ("bg", B)):
-        np.testing.assert_allclose(found, truth[f"{kind}_{name}_cov"], atol=1e-10)
+    for name, result in (("fg", A), ("bg", B)):
+        np.testing.assert_allclose(result, truth[f"{kind}_{name}_cov"], atol=1e-10)
     values, vectors = leading(A - float(alpha) * B, 12)
     np.testing.assert_allclose(values, truth[f"{kind}_alpha{alpha}_eigenvalues"], atol=1e-10)
     components = truth[f"{kind}_alpha{alpha}_components4"]
@@ -67,16 +67,18 @@ def test_the_codes_of_contrastive_pca_are_the_published_projections(kind, alpha)
     for name, rows in (("projection4", target), ("bg_projection4", background)):
         codes = method.encode(rows).salient
         projection = golden("cpca")[f"{kind}_alpha{alpha}_{name}"]
-        np.testing.assert_allclose(aligned(codes, projection), projection, atol=1e-5)  # for rows are kept in single precision
+        np.testing.assert_allclose(
+            aligned(codes, projection), projection, atol=1e-5
+        )  # for samples are kept in single precision
 
 
 @pytest.mark.parametrize("kind", ["raw", "std"])
 def test_automatic_alphas_equal_their_authors(kind):
     truth, (A, B) = golden("cpca"), covariances(kind)
     np.testing.assert_allclose(ALPHAS, truth["all_alphas"], rtol=1e-12)
-    found = affinity(A, [leading(A - alpha * B, 2)[1] for alpha in ALPHAS])
-    np.testing.assert_allclose(found, truth[f"{kind}_affinity"], atol=1e-8)
-    np.testing.assert_allclose([ALPHAS[i] for i in representatives(found, seed=0)], truth[f"{kind}_auto_alphas"], rtol=1e-12)
+    result = affinity(A, [leading(A - alpha * B, 2)[1] for alpha in ALPHAS])
+    np.testing.assert_allclose(result, truth[f"{kind}_affinity"], atol=1e-8)
+    np.testing.assert_allclose([ALPHAS[i] for i in representatives(result, seed=0)], truth[f"{kind}_auto_alphas"], rtol=1e-12)
 
 
 def test_version_1_of_generalised_contrastive_pca_is_contrastive_pca_with_alpha_1():
@@ -89,9 +91,9 @@ def test_version_1_of_generalised_contrastive_pca_is_contrastive_pca_with_alpha_
         np.testing.assert_allclose(values, truth[f"v1_{kind}_objective_values"], atol=1e-8)
     target, background = sides()
     method = un.ContrastivePCA(n_salient=4, alpha=1.0, precision="float64")
-    found = method.fit(Samples.contrast(target=target, background=background)).components_.T
+    result = method.fit(Samples.contrast(target=target, background=background)).components_.T
     loadings = truth["v1_centred_loadings"][:, :4]
-    np.testing.assert_allclose(aligned(found, loadings), loadings, atol=1e-6)  # for rows are kept in single precision
+    np.testing.assert_allclose(aligned(result, loadings), loadings, atol=1e-6)  # for samples are kept in single precision
 
 
 @pytest.mark.parametrize("version", [2, 3, 4])
@@ -109,7 +111,7 @@ def test_generalised_contrastive_pca_equals_its_authors_whatever_the_version(ver
 def test_generalised_contrastive_pca_equals_its_authors_on_normalised_data(version):
     truth = golden("gcpca")
     x, y = truth["normalised_target"], truth["normalised_background"]
-    W = contrasts(x.T @ x, y.T @ y)[1]  # scaled to one norm there, and not divided by the number of rows
+    W = contrasts(x.T @ x, y.T @ y)[1]  # scaled to one norm there, and not divided by the number of samples
     loadings = truth[f"v{version}_normalised_loadings"]
     np.testing.assert_allclose(aligned(W, loadings), loadings, atol=1e-8)
 
@@ -118,24 +120,24 @@ def test_generalised_contrastive_pca_equals_its_authors_on_normalised_data(versi
 @pytest.mark.parametrize("gamma", ["0", "0.1", "0.2", "0.3"])
 def test_probabilistic_contrastive_pca_equals_its_authors(k, gamma):
     truth, (A, B), (x, y) = golden("pcpca"), covariances(), sides()
-    both = Comparison(np.zeros(12), np.eye(12), A, B, len(x), len(y), np.trace(A), np.trace(B))
+    both = GroupCovariances(np.zeros(12), np.eye(12), A, B, len(x), len(y), np.trace(A), np.trace(B))
     W, sigma2 = maximum_likelihood(both, float(gamma), k)
     np.testing.assert_allclose(W @ W.T, truth[f"k{k}_gamma{gamma}_WWt"], atol=1e-8)
     assert sigma2 == pytest.approx(float(truth[f"k{k}_gamma{gamma}_sigma2"]), rel=1e-10)
     logs = {name: log_likelihood(rows, W, sigma2) for name, rows in (("target", x), ("background", y))}
-    for name, found in logs.items():
-        assert found == pytest.approx(float(truth[f"k{k}_gamma{gamma}_loglik_{name}"]), rel=1e-10)
+    for name, result in logs.items():
+        assert result == pytest.approx(float(truth[f"k{k}_gamma{gamma}_loglik_{name}"]), rel=1e-10)
     objective = logs["target"] - float(gamma) * logs["background"]
     assert objective == pytest.approx(float(truth[f"k{k}_gamma{gamma}_objective"]), rel=1e-10)
     if k == 2:
-        maps = un.ProbabilisticContrastivePCA(gamma=float(gamma)).salient_plane(both).maps
+        maps = un.ProbabilisticContrastivePCA(gamma=float(gamma)).salient_subspace(both).maps
         for name, rows in (("target", x), ("background", y)):
             codes = truth[f"k2_gamma{gamma}_z_{name}"]
             np.testing.assert_allclose(aligned(rows @ maps, codes), codes, atol=1e-8)
 
 
 def log_likelihood(rows, W, sigma2):
-    """Summed over rows: that of N(0, W W' + sigma^2 I)."""
+    """Summed over samples: that of N(0, W W' + sigma^2 I)."""
     covariance = W @ W.T + sigma2 * np.eye(rows.shape[1])
     logdet = np.linalg.slogdet(2 * np.pi * covariance)[1]
     return -0.5 * (len(rows) * logdet + (rows * np.linalg.solve(covariance, rows.T).T).sum())
@@ -150,8 +152,10 @@ def log_likelihood(rows, W, sigma2):
 )
 def test_the_fitted_method_has_the_published_components(method, components):
     data = Samples.contrast(target=golden("cpca")["target"], background=golden("cpca")["background"])
-    found = method.set_params(precision="float64").fit(data).components_.T
-    np.testing.assert_allclose(aligned(found, components()), components(), atol=1e-6)  # for rows are kept in single precision
+    result = method.set_params(precision="float64").fit(data).components_.T
+    np.testing.assert_allclose(
+        aligned(result, components()), components(), atol=1e-6
+    )  # for samples are kept in single precision
 
 
 def test_the_fitted_probabilistic_method_has_the_published_covariance():
@@ -165,19 +169,19 @@ def test_the_fitted_probabilistic_method_has_the_published_covariance():
 @pytest.mark.parametrize("kind", METHODS)
 def test_defaults_recover_the_salient_factors(kind):
     """The figures are those on the method's page."""
-    found = []
+    result = []
     for seed in range(5):
         data = un.load("toy_contrast", seed=seed)
         salient = np.array([name.startswith("salient") for name in data.test.factor_names])
         truth, method = data.test.target.factors, kind(seed=seed).fit(data.train)
         z = method.encode(data.test.target.x)
-        found.append([canonical_correlation(z[b], truth[:, c]) for b in ("salient", "common") for c in (salient, ~salient)])
-    found = np.array(found)
-    print(kind.name, "salient: s, z; common: s, z", found.mean(0).round(3), "least", found.min(0).round(3))
-    assert (found[:, 0] >= 0.94).all(), found
-    assert (found[:, 1] <= 0.15).all(), found
-    assert (found[:, 2] <= 0.15).all(), found
-    assert (found[:, 3] >= 0.99).all(), found
+        result.append([canonical_correlation(z[b], truth[:, c]) for b in ("salient", "common") for c in (salient, ~salient)])
+    result = np.array(result)
+    print(kind.name, "salient: s, z; common: s, z", result.mean(0).round(3), "least", result.min(0).round(3))
+    assert (result[:, 0] >= 0.94).all(), result
+    assert (result[:, 1] <= 0.15).all(), result
+    assert (result[:, 2] <= 0.15).all(), result
+    assert (result[:, 3] >= 0.99).all(), result
 
 
 def test_pca_of_the_target_does_not_recover_them():
@@ -196,7 +200,7 @@ def test_decode_after_encode_is_the_orthogonal_projection(kind):
     np.testing.assert_allclose(method.reconstruct(data.x), centred @ span @ span.T + data.background.x.mean(0), atol=1e-4)
     assert np.abs(planes.components.numpy() @ planes.common.numpy().T).max() < 1e-9
     np.testing.assert_allclose(method.inverse_transform(method.transform(data.x)), method.reconstruct(data.x), atol=1e-6)
-    with pytest.raises(ValueError, match=r"expected codes of shape \(n, 7\), but got \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"codes must have the shape \(n, 7\); got \(3, 5\); pass what transform returns"):
         method.inverse_transform(np.zeros((3, 5)))
 
 
@@ -204,7 +208,7 @@ def test_decode_after_encode_is_the_orthogonal_projection(kind):
 def test_samples_vary_as_the_data(kind):
     data = un.load("toy_contrast", n_target=3000, n_background=3000).train
     drawn = kind().fit(data).sample(3000)
-    noise = 0.3**2 * (20 - 7)  # what lies outside of both planes
+    noise = 0.3**2 * (20 - 7)  # what lies outside both subspaces
     assert drawn.var(0).sum() == pytest.approx(data.target.x.var(0).sum() - noise, rel=0.1)
 
 
@@ -220,7 +224,7 @@ def test_what_the_chosen_weight_was_is_kept(kind, tmp_path):
 
 
 def test_a_gamma_without_solution_is_refused():
-    with pytest.raises(ValueError, match=r"gamma expected a weight .*, below 1\.2 here, but got 1\.3; lower it"):
+    with pytest.raises(ValueError, match=r"gamma must be below 1\.2 here, and low enough .*; got 1\.3; lower it"):
         un.ProbabilisticContrastivePCA(gamma=1.3).fit(vectors())
     assert un.ProbabilisticContrastivePCA().fit(vectors(target=60, background=2)).gamma_ < 30
 
@@ -228,7 +232,7 @@ def test_a_gamma_without_solution_is_refused():
 def test_networks_of_your_own_are_refused():
     import torch
 
-    with pytest.raises(ValueError, match=r"ContrastivePCA expected no networks of your own, but got encoder; it has none\."):
+    with pytest.raises(ValueError, match=r"ContrastivePCA takes no networks of your own; got encoder; it has a closed form\."):
         un.ContrastivePCA().fit(vectors(), networks={"encoder": torch.nn.Linear(6, 2)})
 
 
@@ -247,7 +251,7 @@ BARE = {
     "a constant background": lambda: Samples.contrast(target=vectors().target.x, background=np.full((5, 6), 2.0)),
     "a constant target": lambda: Samples.contrast(target=np.full((5, 6), 2.0), background=vectors().background.x),
     "one column": lambda: Samples(vectors().x[:, :1], groups=vectors().groups),
-    "more columns than rows": lambda: pictures(target=10, background=8),
+    "more columns than rows": lambda: images(target=10, background=8),
 }
 
 
@@ -258,7 +262,7 @@ def test_data_with_little_in_it_gives_finite_codes(kind, bare):
     method = kind().fit(data)
     assert np.isfinite(method.transform(data.x)).all()
     assert np.isfinite(method.sample(4)).all()
-    # A projection never takes a row farther from the background's mean, which is what pictures are cut from.
+    # A projection never takes a sample farther from the background's mean, which is what images are cut from.
     mean = data.background.x.mean(0) / (255 if data.is_image else 1)
     x = data.x / 255 if data.is_image else data.x
     assert np.square(method.reconstruct(data.x) - mean).sum() <= np.square(x - mean).sum() * (1 + 1e-4) + 1e-6
@@ -267,19 +271,19 @@ def test_data_with_little_in_it_gives_finite_codes(kind, bare):
 
 
 def test_where_only_the_target_varies_the_largest_variance_comes_first():
-    chance = np.random.default_rng(0)
-    x = chance.normal(size=(500, 6)) * [1, 1, 1, 2, 3, 4]
-    y = chance.normal(size=(400, 6)) * [1, 1, 1, 0, 0, 0]
-    found = un.GeneralisedContrastivePCA().fit(Samples.contrast(target=x, background=y)).components_
-    assert abs(found[0, 5]) > 0.95
-    assert abs(found[1, 4]) > 0.95
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 6)) * [1, 1, 1, 2, 3, 4]
+    y = rng.normal(size=(400, 6)) * [1, 1, 1, 0, 0, 0]
+    result = un.GeneralisedContrastivePCA().fit(Samples.contrast(target=x, background=y)).components_
+    assert abs(result[0, 5]) > 0.95
+    assert abs(result[1, 4]) > 0.95
 
 
-def test_few_wide_rows_give_what_the_covariance_of_all_columns_gives():
-    chance = np.random.default_rng(0)
-    x = chance.integers(0, 255, size=(30, 3, 8, 8), dtype=np.uint8)
+def test_few_wide_samples_give_what_the_covariance_of_all_columns_gives():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 255, size=(30, 3, 8, 8), dtype=np.uint8)
     x[:, 0] = 9  # columns that never vary
-    rows, columns = (way(x[:18], x[18:]) for way in (_by_rows, _by_columns))
+    rows, columns = (way(x[:18], x[18:]) for way in (_from_gram, _from_covariances))
     np.testing.assert_allclose(rows.axes.T @ rows.axes, np.eye(28), atol=1e-12)
     for name in ("A", "B"):
         one, other = (both.axes @ getattr(both, name) @ both.axes.T for both in (rows, columns))
@@ -288,13 +292,13 @@ def test_few_wide_rows_give_what_the_covariance_of_all_columns_gives():
         np.testing.assert_allclose(getattr(rows, name), getattr(columns, name), rtol=1e-12)
 
 
-def test_pictures_of_two_thousand_columns_take_seconds():
-    chance = np.random.default_rng(0)
+def test_images_of_two_thousand_columns_take_seconds():
+    rng = np.random.default_rng(0)
     salient = np.zeros((28, 28))
     salient[8:20, 8:20] = 1
-    shared = chance.normal(size=(4, 3, 28, 28))
-    strength = chance.normal(size=600)
-    x = chance.normal(size=(1200, 4)) @ shared.reshape(4, -1) * 0.03 + 0.03 * chance.normal(size=(1200, 3 * 28 * 28))
+    shared = rng.normal(size=(4, 3, 28, 28))
+    strength = rng.normal(size=600)
+    x = rng.normal(size=(1200, 4)) @ shared.reshape(4, -1) * 0.03 + 0.03 * rng.normal(size=(1200, 3 * 28 * 28))
     x = np.clip(0.5 + x.reshape(-1, 3, 28, 28), 0, 1)
     x[:600] = np.clip(x[:600] + 0.08 * strength[:, None, None, None] * salient, 0, 1)
     data = Samples.contrast(target=np.uint8(255 * x[:600]), background=np.uint8(255 * x[600:]))

@@ -15,17 +15,15 @@ TINY = {"n_class": 4, "n_content": 3, "epochs": 2, "epochs_encoders": 2, "batch"
 
 def bilinear(classes=12, contents=20, columns=8, seed=0):
     """Rows x = sum_jk e_j c_k T_jk with two numbers for the class and two for the content: every class in every content."""
-    chance = np.random.default_rng(seed)
-    e, c = chance.normal(size=(classes, 2)), chance.uniform(-1, 1, size=(contents, 2))
-    x = np.einsum(
-        "aj,bk,jkd->abd", np.c_[e, np.ones(classes)], np.c_[c, np.ones(contents)], chance.normal(size=(3, 3, columns))
-    )
+    rng = np.random.default_rng(seed)
+    e, c = rng.normal(size=(classes, 2)), rng.uniform(-1, 1, size=(contents, 2))
+    x = np.einsum("aj,bk,jkd->abd", np.c_[e, np.ones(classes)], np.c_[c, np.ones(contents)], rng.normal(size=(3, 3, columns)))
     factors = np.tile(c, (classes, 1))
     return Samples(x.reshape(-1, columns), labels=np.repeat(np.arange(classes), contents), factors=factors)
 
 
 def first_move(method, stage=0, rows=6):
-    """Fit, and return the batch and the first move of one stage on some rows."""
+    """Fit, and return the batch and the first move of one stage on some samples."""
     data = bilinear(4, 5)
     method.fit(data)
     index = torch.arange(rows)
@@ -72,7 +70,7 @@ def test_the_codes_stay_as_they_are_in_stage_two():
 
 
 @pytest.mark.parametrize("stop", [1, 3, 4, 5, 7])  # in stage one, before its end, right after it, and twice in stage two
-def test_a_fit_that_is_stopped_in_either_stage_or_between_them_goes_on_with_the_same_bits(stop, tmp_path):
+def test_resuming_in_either_stage_or_between_them_is_bit_exact(stop, tmp_path):
     data, count = bilinear(4, 8), iter(range(100))  # two steps an epoch, two epochs a stage
     whole = un.LORD(**TINY).fit(data, out=tmp_path / "whole")
     method = un.LORD(**TINY)
@@ -118,7 +116,7 @@ def test_every_variant_trains_all_it_has_and_nothing_else(changes, networks, sta
     assert np.isfinite(method.sample(3)).all()
 
 
-def test_amortised_class_codes_are_shared_by_the_rows_of_a_class_in_the_batch():
+def test_amortised_class_codes_are_shared_by_the_samples_of_a_class_in_the_batch():
     method = un.LORD(**TINY | {"inference": "amortised", "regularisation": "none"})
     batch, (players, terms) = first_move(method, rows=10)
     assert players == ("generator", "encoders")
@@ -140,7 +138,7 @@ def test_without_encoders_codes_are_found_that_reconstruct_whatever_the_company(
 
 
 def test_content_moves_between_classes_never_seen():
-    """Before and after: rows with the class of one and the content of another, of classes held out of training."""
+    """Before and after: samples with the class of one and the content of another, of classes held out of training."""
     whole = bilinear(60, 20)
     known = whole.labels < 48
     data = Splits(whole[known], whole[~known])
@@ -159,11 +157,11 @@ def test_content_moves_between_classes_never_seen():
 
 def test_bad_variants_and_own_networks_get_their_sentence():
     data = bilinear(4, 5)
-    with pytest.raises(ValueError, match="inference expected one of latent, semi, amortised, but got 'lazy'"):
+    with pytest.raises(ValueError, match="inference must be 'latent', 'semi' or 'amortised'; got 'lazy'"):
         un.LORD(inference="lazy").fit(data)
-    with pytest.raises(ValueError, match="regularisation expected one of noise, kl, none, but got 'dropout'"):
+    with pytest.raises(ValueError, match="regularisation must be 'noise', 'kl' or 'none'; got 'dropout'"):
         un.LORD(regularisation="dropout").fit(data)
-    with pytest.raises(ValueError, match="expected modules named generator, class_encoder, content_encoder, but got decoder"):
+    with pytest.raises(ValueError, match="modules named generator or class_encoder or content_encoder; got decoder"):
         un.LORD(**TINY).fit(data, networks={"decoder": torch.nn.Linear(2, 2)})
 
 
@@ -176,7 +174,7 @@ def test_the_paper_s_setting_has_its_numbers():
 
 
 @pytest.mark.parametrize("regularisation", ["noise", "kl", "none"])
-def test_codes_that_are_searched_pay_for_their_size_only_where_training_made_them(regularisation):
+def test_optimised_codes_have_the_decay_only_where_training_has_it(regularisation):
     data = bilinear(4, 5)
     sizes = []
     for decay in (0.0, 30.0):
@@ -186,16 +184,16 @@ def test_codes_that_are_searched_pay_for_their_size_only_where_training_made_the
     assert (sizes[1] < 0.1 * sizes[0]) == (regularisation == "noise")
 
 
-def test_contents_with_a_divergence_tell_how_unsure_they_are_and_others_do_not():
+def test_contents_with_a_kl_tell_how_unsure_they_are_and_others_do_not():
     data = bilinear(4, 5)
     method = un.LORD(**TINY | {"regularisation": "kl"}).fit(data)
-    found = method.deviations(data.x)
+    result = method.posterior_std(data.x)
     with torch.no_grad():
         raw = method.nets_["content_encoder"](method._standard(torch.from_numpy(data.x)))[:, 3:]
-    assert list(found) == ["content"]
-    np.testing.assert_allclose(found["content"], np.exp(0.5 * 10 * np.tanh(raw.numpy() / 10)), rtol=1e-5)
-    assert un.LORD(**TINY).fit(data).deviations(data.x) == {}
-    assert un.LORD(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).deviations(data.x) == {}
+    assert list(result) == ["content"]
+    np.testing.assert_allclose(result["content"], np.exp(0.5 * 10 * np.tanh(raw.numpy() / 10)), rtol=1e-5)
+    assert un.LORD(**TINY).fit(data).posterior_std(data.x) == {}
+    assert un.LORD(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).posterior_std(data.x) == {}
 
 
 def test_classes_of_training_have_codes_and_others_have_none():
@@ -204,9 +202,9 @@ def test_classes_of_training_have_codes_and_others_have_none():
     codes = method.class_codes([2, 0, 2])
     np.testing.assert_array_equal(codes, method.nets_["class_codes"].weight.detach().numpy()[[2, 0, 2]])
     for wrong in ([4], [-1], [0.5], 1):
-        with pytest.raises(ValueError, match=r"class_codes expected classes of training as whole numbers \(n,\) below 4"):
+        with pytest.raises(ValueError, match=r"labels must be training classes as whole numbers \(n,\) below 4"):
             method.class_codes(wrong)
-    with pytest.raises(ValueError, match="class_codes expected a method with a code for every class, but lord has none"):
+    with pytest.raises(ValueError, match="class_codes needs a method with a code for every class; lord has none"):
         un.LORD(**{**TINY, "inference": "amortised"}).fit(data).class_codes([0])
     with pytest.raises(NotFittedError):
         un.LORD().class_codes([0])

@@ -6,8 +6,8 @@ import torch
 from small import small, vectors
 
 import untwine as un
-from untwine.evaluation.diagnostics import code_record
-from untwine.training.batches import Rows
+from untwine.evaluation.diagnostics import code_statistics
+from untwine.training.batches import TrainingData
 
 STEPS, BATCH = 1000, 64
 
@@ -22,22 +22,20 @@ def grass(seed):
 
 def hostile(seed):
     """Columns of sizes from 1e-4 to 1e4 far from 0, four times as many targets, and a tail of outliers."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     data = un.load("toy_contrast", n_target=800, n_background=200, seed=seed).train
-    x = data.x * np.where(chance.random((len(data), 1)) < 0.01, 20.0, 1.0)
+    x = data.x * np.where(rng.random((len(data), 1)) < 0.01, 20.0, 1.0)
     return un.Samples(x * np.logspace(-4, 4, x.shape[1]) + 100.0, groups=data.groups)
 
 
 def bars(seed):
     """Bright bars over pixels whose brightness is all that both groups share, weak in noise and weaker in the target."""
-    chance, side, n = np.random.default_rng(seed), 28, 1000
-    target, background = (
-        131 + 12 * chance.normal(size=(n, 1, 1, 1)) + 16 * chance.normal(size=(n, 1, side, side)) for _ in "tb"
-    )
+    rng, side, n = np.random.default_rng(seed), 28, 1000
+    target, background = (131 + 12 * rng.normal(size=(n, 1, 1, 1)) + 16 * rng.normal(size=(n, 1, side, side)) for _ in "tb")
     target *= 0.5
-    starts, widths, heights = chance.integers(4, side - 8, n), chance.integers(3, 7, n), chance.uniform(80, 150, n)
+    starts, widths, heights = rng.integers(4, side - 8, n), rng.integers(3, 7, n), rng.uniform(80, 150, n)
     for row, start, width, height in zip(target[:, 0], starts, widths, heights, strict=True):
-        lying = row if chance.random() < 0.5 else row.T
+        lying = row if rng.random() < 0.5 else row.T
         lying[start : start + width, 6:-6] += height
     target, background = (np.clip(x, 0, 255).astype(np.uint8) for x in (target, background))
     return un.Samples.contrast(target=target, background=background)
@@ -66,13 +64,13 @@ def fate(data, seed, batch=BATCH, steps=STEPS, least=0.05):
     if sum(last) >= sum(first):
         return "diverged"
     # The prior has variance 1 in each used dimension: 0.05 in all of them together is nothing, unless much is decoded from it.
-    # The report says "collapsed" or "silent" where no dimension has more than 0.05 and the effect is at most 0.002.
-    found = code_record(method, data)
+    # The report says "collapsed" where no dimension has more than 0.05 and the effect is at most 0.002.
+    result = code_statistics(method, data)
     for block, group in (("salient", "target"), ("common", "target"), ("common", "background")):
-        part = found[block][group]
-        variance = sum(part["variance"])
-        if variance < least or (variance < 0.1 and part["effect"] < 0.01):
-            return f"collapsed: {block} of the {group}, {part}"
+        numbers = result[block][group]
+        variance = sum(numbers["variance"])
+        if variance < least or (variance < 0.1 and numbers["effect"] < 0.01):
+            return f"collapsed: {block} of the {group}, {numbers}"
     return "trained"
 
 
@@ -102,8 +100,8 @@ def step(**changes):
     method = small("mm_cvae", batch=64, **changes)
     method._prepare(data, {})
     (stage,) = method.stages()
-    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float32, torch.device("cpu"))
-    ((player, terms),) = stage.step(rows.batch(rows.order(stage, 0, 0)[0], (0, 0, 0)), 0)
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float32, torch.device("cpu"))
+    ((player, terms),) = stage.step(rows.batch(rows.order(stage, 0, 0)[0], (0, 0, 0), stage.batches), 0)
     assert player == "vae"
     return terms
 
@@ -119,5 +117,5 @@ def test_the_moments_are_those_of_the_codes_of_both_groups():
 
 
 def test_a_batch_of_one_gets_the_sentence():
-    with pytest.raises(ValueError, match=r"expected at least 2 points in each set, but got 1 and 1; raise batch"):
+    with pytest.raises(ValueError, match=r"needs at least 2 points in each set; got 1 and 1; raise batch"):
         small("mm_cvae", batch=1).fit(vectors())

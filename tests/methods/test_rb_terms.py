@@ -1,33 +1,33 @@
-"""Rb-VAE and sRb-VAE: every term of a step by hand, on vectors and on pictures, and discriminators that miss an input."""
+"""Rb-VAE and sRb-VAE: every term of a step by hand, on vectors and on images, and discriminators that miss an input."""
 
 import pytest
 import torch
-from small import pictures, small, vectors
+from small import images, small, vectors
 from torch.distributions import Laplace, Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.losses import adversarial
-from untwine.networks.autoencoder import HASTE
-from untwine.training.batches import Rows, units
+from untwine.networks.autoencoder import LOGVAR_SCALE
+from untwine.training.batches import TrainingData, as_float
 
 N = 16
-CASES = ("vectors", "pictures")
+CASES = ("vectors", "images")
 AUTOENCODER = ("encoder", "decoder")
 
 
 def started(name, kind, **changes):
     """A method as it begins, its step, and a batch that can be made again with the same chance."""
-    data = (vectors if kind == "vectors" else pictures)(target=N, background=N)
+    data = (vectors if kind == "vectors" else images)(target=N, background=N)
     method = small(name, batch=N, precision="float64", **changes)
     method._prepare(data, {})
     x = torch.from_numpy(data.x)
     x = method._standard(x) if kind == "vectors" else x
     (stage,) = method.stages()
-    rows = Rows.of(data, x, torch.float64, torch.device("cpu"))
+    rows = TrainingData.of(data, x, torch.float64, torch.device("cpu"))
     order = rows.order(stage, 0, 0)[0]
     with torch.no_grad():
         method.nets_["reference"]["e"].copy_(torch.tensor([0.5, -1.0, 2.0]))  # at 0 nobody would miss it
-    return method, stage.step, lambda: rows.batch(order, (0, 0, 0))
+    return method, stage.step, lambda: rows.batch(order, (0, 0, 0), stage.batches)
 
 
 def groups(rows):
@@ -35,23 +35,23 @@ def groups(rows):
 
 
 def posterior(method, x):
-    """q(z|x) and q(e|x) of rows."""
+    """q(z|x) and q(e|x) of samples."""
     mu, logvar = method.nets_["vae"].encoder(x).chunk(2, 1)
-    deviation = torch.exp(0.5 * 10 * torch.tanh(logvar / 10))
-    return Normal(mu[:, :4], deviation[:, :4]), Normal(mu[:, 4:], deviation[:, 4:])
+    std = torch.exp(0.5 * 10 * torch.tanh(logvar / 10))
+    return Normal(mu[:, :4], std[:, :4]), Normal(mu[:, 4:], std[:, 4:])
 
 
-def said(method, z, e):
-    """p(x|z, e): learned variances for vectors, a Laplace distribution for pictures."""
+def outputs(method, z, e):
+    """p(x|z, e): learned variances for vectors, a Laplace distribution for images."""
     vae = method.nets_["vae"]
     output = vae.decoder(torch.cat([z, e], 1))
     if output.ndim == 4:
         return Laplace(torch.sigmoid(output), method.scale)
-    return Normal(output, torch.exp(0.5 * 10 * torch.tanh(HASTE * vae.noise / 10)))
+    return Normal(output, torch.exp(0.5 * 10 * torch.tanh(LOGVAR_SCALE * vae.noise / 10)))
 
 
 def total(logs):
-    """Summed over features, mean over rows."""
+    """Summed over features, mean over samples."""
     return logs.flatten(1).sum(1).mean()
 
 
@@ -70,15 +70,15 @@ def logit(net, kept, *inputs):
 def test_every_term_of_rb_vae_is_that_of_eq_3(kind):
     method, step, batch = started("rb_vae", kind, beta_common=3.0, beta_salient=0.5)
     ((player, terms),) = step(batch(), 0)
-    chance = batch()
-    q_z, q_e = posterior(method, chance.x)
-    z, e = (q.mean + q.stddev * chance.noise(width) for q, width in ((q_z, 4), (q_e, 3)))
-    logs = said(method, z, with_reference(method, e)).log_prob(chance.x)
+    rng = batch()
+    q_z, q_e = posterior(method, rng.x)
+    z, e = (q.mean + q.stddev * rng.noise(width) for q, width in ((q_z, 4), (q_e, 3)))
+    logs = outputs(method, z, with_reference(method, e)).log_prob(rng.x)
     prior = Normal(torch.zeros((), dtype=torch.float64), 1.0)
-    divergences = kl_divergence(q_z, prior)
+    kls = kl_divergence(q_z, prior)
     expected = {
         "reconstruction": -total(logs[:N]) - total(logs[N:]),
-        "kl_common": 3.0 * (total(divergences[:N]) + total(divergences[N:])),
+        "kl_common": 3.0 * (total(kls[:N]) + total(kls[N:])),
         "kl_salient": 0.5 * total(kl_divergence(q_e, prior)[:N]),
     }
     assert player == "vae"
@@ -94,24 +94,24 @@ def test_every_term_of_symmetric_rb_vae_is_that_of_algorithm_1(kind):
     torch.testing.assert_close(dict(moves), expected)
 
 
-def symmetric_terms(method, chance):
+def symmetric_terms(method, rng):
     """The terms of a step, written down from Eqs. 8 and 10 and Algorithm 1."""
-    x, standard = chance.x, Normal(torch.zeros((), dtype=torch.float64), 1.0)
+    x, standard = rng.x, Normal(torch.zeros((), dtype=torch.float64), 1.0)
     q_z, q_e = posterior(method, x)
-    z, e = (q.mean + q.stddev * chance.noise(width) for q, width in ((q_z, 4), (q_e, 3)))
-    z_hat, e_hat = chance.noise(4), with_reference(method, chance.noise(3))
-    made = said(method, z_hat, e_hat)
-    x_hat = made.mean if x.ndim == 4 else made.mean + made.stddev * chance.noise(x.shape[1])
+    z, e = (q.mean + q.stddev * rng.noise(width) for q, width in ((q_z, 4), (q_e, 3)))
+    z_hat, e_hat = rng.noise(4), with_reference(method, rng.noise(3))
+    generated = outputs(method, z_hat, e_hat)
+    x_hat = generated.mean if x.ndim == 4 else generated.mean + generated.stddev * rng.noise(x.shape[1])
     q_z_hat, q_e_hat = posterior(method, x_hat)
     ratios = {}
     for which, inputs in (("q", (x, z, e)), ("p", (x_hat, z_hat, e_hat))):
-        kept = standard.cdf(chance.noise(3)) >= 0.4
+        kept = standard.cdf(rng.noise(3)) >= 0.4
         (x_u, x_r), (z_u, z_r), (e_u, _), (kept_u, kept_r) = map(groups, (*inputs, kept))
         ratios["u", which] = logit(method.nets_["discriminator_target"], kept_u, x_u, z_u, e_u)
         ratios["r", which] = logit(method.nets_["discriminator_background"], kept_r[:, :2], x_r, z_r)
-    logs = said(method, z, with_reference(method, e)).log_prob(x)
+    logs = outputs(method, z, with_reference(method, e)).log_prob(x)
     codes = q_z_hat.log_prob(z_hat)
-    divergences = kl_divergence(q_z, standard)
+    kls = kl_divergence(q_z, standard)
     played = {
         "target_encoded": ratios["u", "q"].mean(),
         "background_encoded": ratios["r", "q"].mean(),
@@ -120,7 +120,7 @@ def symmetric_terms(method, chance):
         "reconstruction": -total(logs[:N]) - total(logs[N:]),
         # The background's salient code is the reference vector, which no encoder needs to find again.
         "codes": -total(codes[:N]) - total(codes[N:]) - total(q_e_hat.log_prob(e_hat)[:N]),
-        "kl_common": 3.0 * (total(divergences[:N]) + total(divergences[N:])),
+        "kl_common": 3.0 * (total(kls[:N]) + total(kls[N:])),
     }
     losses = {
         group: -0.5 * (functional.logsigmoid(ratios[group, "q"]).mean() + functional.logsigmoid(-ratios[group, "p"]).mean())
@@ -133,7 +133,7 @@ def symmetric_terms(method, chance):
     }
 
 
-def test_the_paper_has_no_divergence_of_the_common_part():
+def test_the_paper_has_no_kl_of_the_common_block():
     _, step, batch = started("symmetric_rb_vae", "vectors", beta_common=0.0)
     ((_, terms), *_), *_ = step(batch(), 0)
     assert "kl_common" not in terms
@@ -146,7 +146,7 @@ def test_a_dropped_input_says_nothing_and_the_others_do(missing, monkeypatch):
     keep = torch.ones(2 * N, 3, dtype=torch.float64)
     keep[:, missing] = 0
     asked = []
-    monkeypatch.setattr(adversarial, "kept", lambda noise, dropped: asked.append((noise.shape, dropped)) or keep)
+    monkeypatch.setattr(adversarial, "dropout_mask", lambda noise, dropped: asked.append((noise.shape, dropped)) or keep)
     inputs = [torch.randn(2 * N, width, dtype=torch.float64) for width in (6, 4, 3)]
 
     def ratios(rows):
@@ -157,29 +157,29 @@ def test_a_dropped_input_says_nothing_and_the_others_do(missing, monkeypatch):
     for changed in range(3):
         other = [rows + (number == changed) for number, rows in enumerate(inputs)]
         same = ratios(other) == before
-        # d_r does not see the salient part at all.
+        # d_r does not get the salient codes at all.
         assert same[0].all() if changed == missing else not same[0].any()
         assert same[1].all() if changed in (missing, 2) else not same[1].any()
     assert set(asked) == {((2 * N, 3), 0.25)}
 
 
 @pytest.mark.parametrize("name", ["rb_vae", "symmetric_rb_vae"])
-def test_auto_is_laplace_for_pictures_and_a_learned_variance_for_vectors(name):
-    for kind, same, other in (("pictures", "laplace", "gaussian"), ("vectors", "gaussian_learned", "gaussian")):
-        found = {}
+def test_auto_is_laplace_for_images_and_a_learned_variance_for_vectors(name):
+    for kind, same, other in (("images", "laplace", "gaussian"), ("vectors", "gaussian_learned", "gaussian")):
+        result = {}
         for likelihood in ("auto", same, other):
             _, step, batch = started(name, kind, likelihood=likelihood)
             move = next(step(batch(), 0))
-            found[likelihood] = (move if name == "rb_vae" else move[0])[1]["reconstruction"]
-        assert torch.equal(found["auto"], found[same])
-        assert not torch.isclose(found["auto"], found[other])
+            result[likelihood] = (move if name == "rb_vae" else move[0])[1]["reconstruction"]
+        assert torch.equal(result["auto"], result[same])
+        assert not torch.isclose(result["auto"], result[other])
 
 
-def test_a_picture_costs_the_laplace_distribution_of_its_error():
-    method, _, batch = started("rb_vae", "pictures", scale=0.25)
+def test_a_image_costs_the_laplace_distribution_of_its_error():
+    method, _, batch = started("rb_vae", "images", scale=0.25)
     codes = torch.zeros(2 * N, 4, dtype=torch.float64), torch.zeros(2 * N, 3, dtype=torch.float64)
     x, mean = batch().x, method.nets_["vae"].mean(*codes)
-    found = method.nets_["vae"].reconstruction(x, *codes)
+    result = method.nets_["vae"].reconstruction(x, *codes)
     by_hand = ((x - mean).abs() / 0.25 + torch.log(torch.tensor(0.5))).flatten(1).sum(1).mean()
-    torch.testing.assert_close(found, by_hand)
-    assert units(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of pictures in [0, 1]
+    torch.testing.assert_close(result, by_hand)
+    assert as_float(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of images in [0, 1]

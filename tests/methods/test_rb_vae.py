@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
-from small import pictures, small, vectors
+from small import images, small, vectors
 from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.losses import adversarial
 from untwine.networks.karras import KarrasDecoder, KarrasEncoder
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 
 NAMES = ("rb_vae", "symmetric_rb_vae")
 AUTOENCODER = ("encoder", "decoder")
@@ -21,8 +21,8 @@ def started(name, **changes):
     method = small(name, batch=64, precision="float64", **changes)
     method._prepare(data, {})
     (stage,) = method.stages()
-    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
-    return method, stage, lambda number: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number))
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    return method, stage, lambda number: rows.batch(rows.order(stage, 0, number)[0], (0, 0, number), stage.batches)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,19 +35,19 @@ def test_the_reference_vector_is_learnt_and_is_what_remove_sets(name):
     np.testing.assert_array_equal(z.remove("salient").salient, np.tile(reference, (5, 1)))
 
 
-def test_the_divergences_of_rb_vae_are_those_of_eq_3():
+def test_the_kl_terms_of_rb_vae_are_those_of_eq_3():
     method, stage, batch = started("rb_vae", beta_common=3.0, beta_salient=0.5)
     ((player, terms),) = stage.step(batch(0), 0)
     assert player == "vae"
     codes = method.nets_["vae"].encode(batch(0).x)
-    sums = {name: divergence(*code) for name, code in codes.items()}
+    sums = {name: kl(*code) for name, code in codes.items()}
     torch.testing.assert_close(terms["kl_common"], 3.0 * (sums["common"][:64].mean() + sums["common"][64:].mean()))
     torch.testing.assert_close(
         terms["kl_salient"], 0.5 * sums["salient"][:64].mean()
     )  # the background has the reference instead
 
 
-def divergence(mu, logvar):
+def kl(mu, logvar):
     zero = torch.zeros_like(mu)
     return kl_divergence(Normal(mu, torch.exp(0.5 * logvar)), Normal(zero, zero + 1)).sum(1)
 
@@ -75,7 +75,7 @@ def test_all_gradients_are_taken_at_the_same_parameters():
 def test_a_discriminator_is_the_log_ratio_of_encoded_over_generated():
     _, stage, batch = started("symmetric_rb_vae", dropped=0.0)
     given = moves(stage, batch(0))
-    # The autoencoder sees E_q[d] and -E_p[d]; the discriminator labels encoded rows 1.
+    # The autoencoder sees E_q[d] and -E_p[d]; the discriminator labels encoded samples 1.
     for group in ("target", "background"):
         encoded, generated = given[AUTOENCODER][f"{group}_encoded"], -given[AUTOENCODER][f"{group}_generated"]
         loss = given[f"discriminator_{group}"]["discrimination"]
@@ -96,11 +96,11 @@ def test_each_side_of_the_autoencoder_moves_on_its_own_half_of_the_game():
 
 def test_inputs_are_dropped_as_often_as_asked_and_noise_becomes_laplace():
     noise = torch.randn(200_000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    assert adversarial.kept(noise, 0.25).mean().item() == pytest.approx(0.75, abs=0.005)
-    assert adversarial.kept(noise, 0.0).min() == 1
-    found = adversarial.laplace(noise)
-    assert found.abs().mean().item() == pytest.approx(1.0, abs=0.01)  # the scale of a Laplace distribution
-    assert found.var().item() == pytest.approx(2.0, abs=0.03)
+    assert adversarial.dropout_mask(noise, 0.25).mean().item() == pytest.approx(0.75, abs=0.005)
+    assert adversarial.dropout_mask(noise, 0.0).min() == 1
+    result = adversarial.laplace(noise)
+    assert result.abs().mean().item() == pytest.approx(1.0, abs=0.01)  # the scale of a Laplace distribution
+    assert result.var().item() == pytest.approx(2.0, abs=0.03)
 
 
 @pytest.mark.parametrize("size", [8, 28, 64, 96, 128])
@@ -112,7 +112,7 @@ def test_the_networks_of_the_paper_fit_every_size(size):
     assert not torch.equal(out[0], out[1])
 
 
-def test_the_papers_networks_train_it_on_pictures():
-    data = pictures(shape=(3, 16, 16))
+def test_the_papers_networks_train_it_on_images():
+    data = images(shape=(3, 16, 16))
     method = small("symmetric_rb_vae", networks="karras", epochs=2).fit(data)
     assert np.isfinite(method.transform(data.x)).all()

@@ -1,4 +1,4 @@
-"""SepVAE by hand: the fixed variance of the background's salient part, its divergence, and the pairs over both groups."""
+"""SepVAE by hand: the fixed variance of the background's salient codes, its KL, and the pairs over both groups."""
 
 import math
 
@@ -7,9 +7,9 @@ import torch
 from small import small, vectors
 from torch.distributions import Normal, kl_divergence
 
-from untwine.methods.sep_vae import narrowed, pairs
+from untwine.methods.sep_vae import fix_background_variance, pairs
 from untwine.networks.autoencoder import Code
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 
 
 def started(**changes):
@@ -17,26 +17,26 @@ def started(**changes):
     method = small("sep_vae", batch=64, precision="float64", **changes)
     method._prepare(data, {})
     (stage,) = method.stages()
-    rows = Rows.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
-    return method, stage, rows.batch(rows.order(stage, 0, 0)[0], (0, 0, 0))
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    return method, stage, rows.batch(rows.order(stage, 0, 0)[0], (0, 0, 0), stage.batches)
 
 
 def test_the_background_has_the_fixed_variance_and_the_target_its_own():
     _, _, batch = started()
     code = Code(torch.randn(128, 3), torch.randn(128, 3))
-    found = narrowed(batch, code, 0.04)
-    assert torch.equal(found.mu, code.mu)
-    assert torch.equal(found.logvar[:64], code.logvar[:64])
-    torch.testing.assert_close(found.logvar[64:].exp(), torch.full((64, 3), 0.04))
+    result = fix_background_variance(batch, code, 0.04)
+    assert torch.equal(result.mu, code.mu)
+    assert torch.equal(result.logvar[:64], code.logvar[:64])
+    torch.testing.assert_close(result.logvar[64:].exp(), torch.full((64, 3), 0.04))
 
 
-def test_silence_is_the_divergence_from_the_narrow_prior():
+def test_the_salient_penalty_is_the_kl_from_the_narrow_prior():
     method, stage, batch = started(variance=0.04, beta_salient=0.7)
     (_, terms), *_ = stage.step(batch, 0)
     mu = method.nets_["vae"].encode(batch.x)["salient"].mu[64:]
-    deviation = torch.tensor(0.2, dtype=torch.float64)
-    divergence = kl_divergence(Normal(mu, deviation), Normal(torch.zeros_like(mu), deviation)).sum(1).mean()
-    torch.testing.assert_close(terms["silence"], 0.7 * divergence)
+    std = torch.tensor(0.2, dtype=torch.float64)
+    kl = kl_divergence(Normal(mu, std), Normal(torch.zeros_like(mu), std)).sum(1).mean()
+    torch.testing.assert_close(terms["salient_penalty"], 0.7 * kl)
 
 
 def test_a_smaller_variance_holds_the_background_closer_to_zero():

@@ -1,4 +1,4 @@
-"""StarGAN: its penalty and its terms by hand, who moves when, and that both sides of the game are played."""
+"""StarGAN: its penalty and its terms by hand, who moves when, and that both sides of the adversarial training are played."""
 
 from itertools import pairwise
 
@@ -9,17 +9,17 @@ from torch.nn import functional
 
 import untwine as un
 from untwine.losses.adversarial import gradient_penalty
-from untwine.networks.translator import critic, translator
+from untwine.networks.translator import build_critic, build_translator
 from untwine.samples import Samples
-from untwine.training.batches import Batch, Rows
+from untwine.training.batches import Batch, TrainingData
 
 TINY = {"epochs": 1, "batch": 12, "width": 8, "precision": "float64"}
 SEED = (1, 2, 3)
 
 
 def rows(classes=3, each=8, columns=5):
-    chance = np.random.default_rng(0)
-    x = 2 * chance.normal(size=(classes, 1, columns)) + 0.5 * chance.normal(size=(classes, each, columns))
+    rng = np.random.default_rng(0)
+    x = 2 * rng.normal(size=(classes, 1, columns)) + 0.5 * rng.normal(size=(classes, each, columns))
     return Samples(x.reshape(-1, columns), labels=np.repeat(np.arange(classes), each))
 
 
@@ -29,7 +29,7 @@ def started(**changes):
     method._prepare(data, {})
     (stage,) = method.stages()
     x = method._standard(torch.from_numpy(data.x))
-    return method, stage, Rows.of(data, x, torch.float64, torch.device("cpu"), labelled=True)
+    return method, stage, TrainingData.of(data, x, torch.float64, torch.device("cpu"), labelled=True)
 
 
 def batch(stage, given, number=0):
@@ -39,22 +39,22 @@ def batch(stage, given, number=0):
 def test_the_penalty_of_a_linear_critic_is_known():
     """The slope of w x is w wherever it is taken, so the penalty is (|w| - 1)^2."""
     w = torch.tensor([[3.0], [4.0]], dtype=torch.float64)
-    x, made = torch.randn(6, 2, dtype=torch.float64), torch.randn(6, 2, dtype=torch.float64)
-    found = gradient_penalty(lambda z: (z @ w).squeeze(1), x, made, torch.rand(6, dtype=torch.float64))
-    torch.testing.assert_close(found, torch.tensor(16.0, dtype=torch.float64))
+    x, generated = torch.randn(6, 2, dtype=torch.float64), torch.randn(6, 2, dtype=torch.float64)
+    result = gradient_penalty(lambda z: (z @ w).squeeze(1), x, generated, torch.rand(6, dtype=torch.float64))
+    torch.testing.assert_close(result, torch.tensor(16.0, dtype=torch.float64))
 
 
-def test_the_penalty_is_taken_between_the_rows_and_moves_the_critic():
+def test_the_penalty_is_taken_between_the_samples_and_moves_the_critic():
     """The slope of |a x|^2 / 2 at y is a^2 y: by hand at a quarter of the way."""
     a = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)
-    x, made = torch.randn(4, 3, dtype=torch.float64), torch.randn(4, 3, dtype=torch.float64)
-    found = gradient_penalty(lambda z: ((a * z) ** 2).sum(1) / 2, x, made, torch.full((4,), 0.25, dtype=torch.float64))
-    length = 1.5**2 * (0.25 * x + 0.75 * made).norm(dim=1)
-    torch.testing.assert_close(found.detach(), ((length - 1) ** 2).mean())
-    (grad,) = torch.autograd.grad(found, a)
+    x, generated = torch.randn(4, 3, dtype=torch.float64), torch.randn(4, 3, dtype=torch.float64)
+    result = gradient_penalty(lambda z: ((a * z) ** 2).sum(1) / 2, x, generated, torch.full((4,), 0.25, dtype=torch.float64))
+    length = 1.5**2 * (0.25 * x + 0.75 * generated).norm(dim=1)
+    torch.testing.assert_close(result.detach(), ((length - 1) ** 2).mean())
+    (grad,) = torch.autograd.grad(result, a)
     torch.testing.assert_close(grad, (2 * (length - 1) * 2 * length / 1.5).mean())
     with torch.no_grad():
-        assert gradient_penalty(lambda z: z.sum(1), x, made, torch.zeros(4, dtype=torch.float64)) > 0
+        assert gradient_penalty(lambda z: z.sum(1), x, generated, torch.zeros(4, dtype=torch.float64)) > 0
 
 
 def test_the_terms_of_both_players_by_hand():
@@ -65,19 +65,19 @@ def test_the_terms_of_both_players_by_hand():
     noise = Batch(one.x, one.index, 1, (0, 0, 0))
     c = (3 * torch.special.ndtr(noise.noise())).long()
     share = torch.special.ndtr(noise.noise())
-    eye, G, D = torch.eye(3, dtype=torch.float64), method.nets_["generator"], method.nets_["discriminator"]
-    made = G(one.x, eye[c])
-    (real, says), (fake, of_made) = D(one.x), D(made)
+    identity, G, D = torch.eye(3, dtype=torch.float64), method.nets_["generator"], method.nets_["discriminator"]
+    generated = G(one.x, identity[c])
+    (real, says), (fake, of_made) = D(one.x), D(generated)
     right = lambda logits, which: -logits.log_softmax(1)[torch.arange(12), which].mean()  # noqa: E731
     torch.testing.assert_close(d_terms["real"], -real.mean())
-    torch.testing.assert_close(d_terms["made"], fake.mean())
+    torch.testing.assert_close(d_terms["generated"], fake.mean())
     torch.testing.assert_close(d_terms["class"], 2 * right(says, one.labels))
-    between = (share[:, None] * one.x + (1 - share[:, None]) * made.detach()).requires_grad_()
+    between = (share[:, None] * one.x + (1 - share[:, None]) * generated.detach()).requires_grad_()
     (slope,) = torch.autograd.grad(D(between)[0].sum(), between)
     torch.testing.assert_close(d_terms["penalty"], 5 * ((slope.norm(dim=1) - 1) ** 2).mean())
     torch.testing.assert_close(g_terms["adversarial"], -fake.mean())
     torch.testing.assert_close(g_terms["class"], 2 * right(of_made, c))
-    torch.testing.assert_close(g_terms["reconstruction"], 3 * (G(made, eye[one.labels]) - one.x).abs().mean())
+    torch.testing.assert_close(g_terms["reconstruction"], 3 * (G(generated, identity[one.labels]) - one.x).abs().mean())
 
 
 def test_the_translator_moves_in_one_of_five_steps():
@@ -102,10 +102,10 @@ def learn(method, stage, given, player, steps):
 
 
 def apart(method, stage, given):
-    """How much more real the critic finds rows than made ones, in the mean of three batches."""
+    """How much more real the critic finds samples than made ones, in the mean of three batches."""
     with torch.no_grad():
-        found = [terms(method, stage, given, "discriminator", 1000 + number) for number in range(3)]
-    return -sum((one["real"] + one["made"]).item() for one in found) / 3
+        result = [terms(method, stage, given, "discriminator", 1000 + number) for number in range(3)]
+    return -sum((one["real"] + one["generated"]).item() for one in result) / 3
 
 
 def test_the_critic_learns_when_it_alone_moves_and_the_translator_makes_it_harder():
@@ -128,7 +128,7 @@ def test_neither_players_loss_reaches_the_others_move():
     assert all((grad != 0).any() for grad in torch.autograd.grad(total, owned["generator"]))
 
 
-def test_rows_get_the_class_that_they_are_asked_for():
+def test_samples_get_the_class_that_they_are_asked_for():
     data = rows(each=20)
     method = un.StarGAN(epochs=250, batch=30, width=32, lr=1e-3, n_critic=1).fit(data)
     z = method.encode(data.x)
@@ -146,12 +146,12 @@ def test_rows_get_the_class_that_they_are_asked_for():
 def test_networks_keep_the_size_and_see_class_and_row(size):
     torch.manual_seed(0)
     x, y = torch.rand(2, 3, size, size) * 2 - 1, functional.one_hot(torch.tensor([0, 3]), 4).float()
-    G, D = translator("residual", (3, size, size), 4, 2), critic("residual", (3, size, size), 4, 2)
-    made = G(x, y)
-    assert made.shape == x.shape
-    assert made.abs().max() <= 1
-    assert not torch.equal(made, G(x, y.flip(0)))
-    assert not torch.equal(made[0], made[1])
+    G, D = build_translator("residual", (3, size, size), 4, 2), build_critic("residual", (3, size, size), 4, 2)
+    generated = G(x, y)
+    assert generated.shape == x.shape
+    assert generated.abs().max() <= 1
+    assert not torch.equal(generated, G(x, y.flip(0)))
+    assert not torch.equal(generated[0], generated[1])
     real, classes = D(x)
     assert (real.shape, classes.shape) == ((2,), (2, 4))
     torch.testing.assert_close(D(x[:1])[0], real[:1])
@@ -159,7 +159,7 @@ def test_networks_keep_the_size_and_see_class_and_row(size):
 
 def test_at_the_papers_size_the_translator_is_the_papers():
     with torch.device("meta"):
-        G = translator("residual", (3, 128, 128), 8, 64)
+        G = build_translator("residual", (3, 128, 128), 8, 64)
     shapes = [tuple(p.shape) for name, p in G.named_parameters() if p.ndim == 4]
     assert shapes[:3] == [(64, 11, 7, 7), (128, 64, 4, 4), (256, 128, 4, 4)]
     assert shapes[3:15] == [(256, 256, 3, 3)] * 12
@@ -168,21 +168,23 @@ def test_at_the_papers_size_the_translator_is_the_papers():
 
 def test_at_the_papers_size_the_critic_is_the_papers():
     with torch.device("meta"):
-        D = critic("residual", (3, 128, 128), 8, 64)
+        D = build_critic("residual", (3, 128, 128), 8, 64)
         shapes = [tuple(p.shape) for p in D.parameters() if p.ndim == 4]
-        seen = D.trunk(torch.empty(1, 3, 128, 128))
+        features = D.trunk(torch.empty(1, 3, 128, 128))
     widths = [3, 64, 128, 256, 512, 1024, 2048]
     assert shapes[:6] == [(after, before, 4, 4) for before, after in pairwise(widths)]
     assert shapes[6:] == [(1, 2048, 3, 3), (8, 2048, 2, 2)]
-    assert tuple(seen.shape) == (1, 2048, 2, 2)
+    assert tuple(features.shape) == (1, 2048, 2, 2)
 
 
 def test_a_game_without_classes_and_networks_of_ones_own_are_refused():
-    with pytest.raises(ValueError, match="w_class expected a number above 0"):
+    with pytest.raises(ValueError, match=r"w_class must be a number > 0; got 0\.0"):
         un.StarGAN(w_class=0.0).fit(rows())
-    with pytest.raises(ValueError, match="expected no networks of your own, but got encoder"):
+    with pytest.raises(ValueError, match="StarGAN takes no networks of your own; got encoder; choose some by name"):
         un.StarGAN().fit(rows(), networks={"encoder": torch.nn.Linear(5, 2)})
-    with pytest.raises(ValueError, match="networks='residual' expected pictures"):
+    with pytest.raises(ValueError, match="networks='residual' needs images"):
         un.StarGAN(networks="residual").fit(rows())
-    with pytest.raises(ValueError, match="expected it to be fitted first"):
+    with pytest.raises(
+        ValueError, match="the blocks of StarGAN depend on the data and are known once it is fitted; call fit first"
+    ):
         _ = un.StarGAN().blocks

@@ -1,4 +1,4 @@
-"""Styles that are known are found inside each domain, and pictures are translated to a domain's styles or to a given one."""
+"""Styles that are known are found inside each domain, and images are translated to a domain's styles or to a given one."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,9 @@ from torch.nn import functional
 import untwine as un
 from untwine import manipulate, plots
 from untwine.cli.app import main
-from untwine.evaluation.gallery import save_gallery
-from untwine.methods.shared.styles import cluster_styles, domain_rows, style_features
-from untwine.networks.pretrained.perceptual import KNOWN
+from untwine.methods.shared.styles import cluster_styles, domain_mask, style_features
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS
+from untwine.runs import files
 from untwine.runs.files import write_tensors
 from untwine.samples import Samples
 
@@ -31,34 +31,34 @@ def drawings(each=12):
 
 def test_styles_are_found_inside_each_domain():
     data, truth = drawings()
-    found = cluster_styles(data, {"edges": 1, "shoes": 3}, features="pixels")
-    assert found.label_names == ("edges/0", "shoes/0", "shoes/1", "shoes/2")
-    assert found.factor_names == ("place", "domain")
-    np.testing.assert_array_equal(found.factors[:, 1], data.labels)
-    pairs = set(zip(found.labels.tolist(), truth.tolist(), strict=True))
+    result = cluster_styles(data, {"edges": 1, "shoes": 3}, features="pixels")
+    assert result.label_names == ("edges/0", "shoes/0", "shoes/1", "shoes/2")
+    assert result.factor_names == ("place", "domain")
+    np.testing.assert_array_equal(result.factors[:, 1], data.labels)
+    pairs = set(zip(result.labels.tolist(), truth.tolist(), strict=True))
     assert len(pairs) == 4  # each cluster is one colour
-    assert (found.labels[truth == 0] == 0).all()
-    np.testing.assert_array_equal(found.x, data.x)
+    assert (result.labels[truth == 0] == 0).all()
+    np.testing.assert_array_equal(result.x, data.x)
     again = cluster_styles(data, {"edges": 1, "shoes": 3}, features="pixels")
-    np.testing.assert_array_equal(again.labels, found.labels)
+    np.testing.assert_array_equal(again.labels, result.labels)
 
 
-def test_features_are_the_mean_and_deviation_of_each_channel():
+def test_features_are_the_mean_and_std_of_each_channel():
     x = np.random.default_rng(0).random((3, 3, 9, 8)).astype(np.float32)
     np.testing.assert_allclose(style_features(x, "pixels"), np.c_[x.mean((2, 3)), x.std((2, 3))], atol=1e-6)
     moved = np.roll(x, 3, axis=3)  # what is where does not matter
     np.testing.assert_allclose(style_features(moved, "pixels"), style_features(x, "pixels"), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", list(KNOWN))
+@pytest.mark.parametrize("name", list(FEATURE_NETWORKS))
 def test_features_of_a_network_are_those_of_its_first_layer(name, tmp_path):
     torch.manual_seed(0)
-    network = KNOWN[name].make()
+    network = FEATURE_NETWORKS[name].build()
     write_tensors(tmp_path / "made.safetensors", network.state_dict())
     x = np.random.default_rng(0).integers(0, 256, (2, 3, 40, 40)).astype(np.uint8)
     first = network.features[0]
     with torch.no_grad():
-        units = (torch.from_numpy(x) / 255 - network.mean) / network.spread
+        units = (torch.from_numpy(x) / 255 - network.mean) / network.std
         layer = functional.relu(functional.conv2d(units, first.weight, first.bias, first.stride, first.padding)).numpy()
     expected = np.c_[layer.mean((2, 3)), layer.std((2, 3))]
     np.testing.assert_allclose(style_features(x, name, tmp_path / "made.safetensors"), expected, rtol=1e-4, atol=1e-5)
@@ -67,23 +67,23 @@ def test_features_of_a_network_are_those_of_its_first_layer(name, tmp_path):
 def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
     data, _ = drawings(4)
-    with pytest.raises(ValueError, match="expected the domain of every row as its label"):
-        cluster_styles(Samples(data.x))
     with pytest.raises(
-        ValueError, match="clusters expected a whole number from 1 to the 1 different pictures of 'edges', but got 2"
+        ValueError, match="cluster_styles needs the domain of every sample as its label; got samples without one"
     ):
+        cluster_styles(Samples(data.x))
+    with pytest.raises(ValueError, match="clusters of 'edges' must be a whole number from 1 to 1; got 2"):
         cluster_styles(data, 2, features="pixels")
-    with pytest.raises(ValueError, match="the weights of vgg16 were expected as"):
+    with pytest.raises(ValueError, match="the weights of vgg16 must be in a file"):
         cluster_styles(data, 1)
-    with pytest.raises(ValueError, match="features expected one of vgg16, squeezenet, pixels, but got 'colour'"):
+    with pytest.raises(ValueError, match="features must be 'vgg16', 'squeezenet' or 'pixels'; got 'colour'"):
         cluster_styles(data, 1, features="colour")
-    with pytest.raises(ValueError, match=r"styles expected pictures \(n, C, H, W\)"):
+    with pytest.raises(ValueError, match=r"x must be images \(n, C, H, W\), grey or RGB; got shape"):
         style_features(np.zeros((3, 4)))
-    with pytest.raises(ValueError, match=r"expected one of the data's \(edges, shoes\), but got 'boots'"):
-        domain_rows(data, "boots")
+    with pytest.raises(ValueError, match=r"the domain must be one of the data; got 'boots'; "):
+        domain_mask(data, "boots")
 
 
-def test_a_row_of_the_picture_has_the_pictures_of_one_class():
+def test_a_sample_of_the_image_has_the_images_of_one_class():
     data, truth = drawings()
     figure = plots.class_samples(data.x, truth, ("edges", "red", "green", "blue"), each=5)
     (axes,) = figure.axes
@@ -92,7 +92,7 @@ def test_a_row_of_the_picture_has_the_pictures_of_one_class():
     middles = [tuple(np.asarray(image.get_array()).reshape(-1, 3).min(0)) for image in axes.images[5:10]]
     assert len(set(middles)) == 1  # all are red
     assert len(plots.class_samples(data.x, truth, most=2).axes[0].texts) == 2
-    with pytest.raises(ValueError, match="expected a label for every picture"):
+    with pytest.raises(ValueError, match="labels must have one class for each of the"):
         plots.class_samples(data.x, truth[:3])
 
 
@@ -106,31 +106,29 @@ def command(*words):
 def inside(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data, _ = drawings()
-    chance = np.random.default_rng(0)
-    x = np.clip(data.x.astype(int) + chance.integers(-3, 4, data.x.shape), 0, 255).astype(np.uint8)
+    rng = np.random.default_rng(0)
+    x = np.clip(data.x.astype(int) + rng.integers(-3, 4, data.x.shape), 0, 255).astype(np.uint8)
     names = {"label_names": np.array(data.label_names), "factor_names": np.array(data.factor_names)}
-    save_gallery("drawings.npz", {"x": x, "labels": data.labels, "factors": data.factors, **names})
+    files.write_arrays("drawings.npz", {"x": x, "labels": data.labels, "factors": data.factors, **names})
 
 
 @pytest.mark.usefixtures("inside")
 def test_from_domains_to_styles_to_translations(capsys):
-    assert (
-        command("styles", "drawings.npz", "--clusters", 3, "--features", "pixels", "--out", "s.npz", "--picture", "s.png") == 0
-    )
-    assert "pictures in 6 styles: s.npz" in capsys.readouterr().out
+    assert command("styles", "drawings.npz", "--clusters", 3, "--features", "pixels", "--out", "s.npz", "--image", "s.png") == 0
+    assert "images in 6 styles: s.npz" in capsys.readouterr().out
     options = ("--set", "epochs=2", "--set", "epochs_encoders=1", "--set", "width=8", "--quiet")
     assert command("fit", "lord", "--data", "s.npz", *options, "--out", "run") == 0
-    assert command("translate", "run", "--to", "shoes", "--n", 3, "--rows", 2, "--out", "t.npz") == 0
+    assert command("translate", "run", "--to", "shoes", "--n", 3, "--samples", 2, "--out", "t.npz") == 0
     out = dict(np.load("t.npz", allow_pickle=False))
     assert out["translated"].shape == (2, 3, 3, 12, 12)
     method, test = un.load_method("run"), un.load("s.npz").test
-    np.testing.assert_array_equal(out["translated"], manipulate.grid(method, out["a"], out["styles"], "class"))
+    np.testing.assert_array_equal(out["translated"], manipulate.swap_grid(method, out["a"], out["styles"], "class"))
     where = [[np.flatnonzero((test.x == one).all((1, 2, 3)))[0] for one in out[name]] for name in ("a", "styles")]
     domain = test.factors[:, test.factor_names.index("domain")]
     assert set(domain[where[0]]) == {0}
     assert set(domain[where[1]]) == {1}
     assert len(set(test.labels[where[1]])) == len({*test.labels[domain == 1]})  # as many styles as there are
-    for seed in range(4):  # whichever rows are drawn, those to translate are of the other domain; it has fewer than six
+    for seed in range(4):  # whichever samples are drawn, those to translate are of the other domain; it has fewer than six
         assert command("translate", "run", "--to", "shoes", "--seed", seed, "--out", f"t{seed}.npz") == 0
         drawn = [np.flatnonzero((test.x == one).all((1, 2, 3)))[0] for one in np.load(f"t{seed}.npz", allow_pickle=False)["a"]]
         assert set(domain[drawn]) == {0}
@@ -140,6 +138,6 @@ def test_from_domains_to_styles_to_translations(capsys):
     np.testing.assert_allclose(np.load("one.npy"), out["translated"][:1, :1], atol=1e-5)
     capsys.readouterr()
     assert command("translate", "run", "--out", "x.png") == 2
-    assert "expected either --to or --style" in capsys.readouterr().err
+    assert "translate needs either --to or --style; got neither" in capsys.readouterr().err
     assert command("translate", "run", "--to", "boots", "--out", "x.png") == 2
-    assert "expected one of the data's (edges, shoes), but got 'boots'" in capsys.readouterr().err
+    assert "the domain must be one of the data; got 'boots'" in capsys.readouterr().err

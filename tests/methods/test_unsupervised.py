@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small import pictures, small, vectors
+from small import images, small, vectors
 from torch import nn
 
 import untwine as un
 from untwine import Samples
-from untwine.losses import covariance, gaussian, total_correlation
+from untwine.losses import gaussian, latent_moments, total_correlation
 from untwine.methods import METHODS
-from untwine.training.batches import Rows
+from untwine.training.batches import TrainingData
 
 SMALL_NETS = {"width": 4, "epochs": 1, "batch": 12, "width_discriminator": 8}
 NAMES = ("dip_vae", "factor_vae", "beta_tcvae", "symmetric_vae")
@@ -20,9 +20,9 @@ NAMES = ("dip_vae", "factor_vae", "beta_tcvae", "symmetric_vae")
 
 def skewed(n=250, seed=0):
     """Four skewed factors, mixed."""
-    chance = np.random.default_rng(seed)
-    factors = chance.exponential(size=(n, 4)) - 1
-    return (factors @ chance.normal(size=(4, 6)) + 0.1 * chance.normal(size=(n, 6))).astype("float32")
+    rng = np.random.default_rng(seed)
+    factors = rng.exponential(size=(n, 4)) - 1
+    return (factors @ rng.normal(size=(4, 6)) + 0.1 * rng.normal(size=(n, 6))).astype("float32")
 
 
 def tied():
@@ -41,8 +41,12 @@ def moments(x, epochs=200, **options):
     options = {"n_latent": 4, "width": 16, "batch": len(x), "lr": 1e-2, "epochs": epochs} | options
     method = un.DIPVAE(**options).fit(x, networks={"encoder": tied()})
     mu = torch.from_numpy(method.transform(x)).double()
-    c = covariance.of_means(mu)
-    return covariance.off_diagonal(c).item(), c.diagonal().min().item(), covariance.third_of_means(mu).square().sum().item()
+    c = latent_moments.covariance_of_means(mu)
+    return (
+        latent_moments.off_diagonal_penalty(c).item(),
+        c.diagonal().min().item(),
+        latent_moments.third_moments_of_means(mu).square().sum().item(),
+    )
 
 
 def test_dip_vae_takes_correlated_codes_apart():
@@ -67,18 +71,18 @@ def test_third_moments_of_skewed_factors_shrink():
 
 
 def test_an_unknown_variant_is_refused():
-    with pytest.raises(ValueError, match=r"variant expected 'i' \(.*\) or 'ii' \(of the codes\), but got 'iii'; choose one."):
+    with pytest.raises(ValueError, match=r"DIPVAE: variant must be 'i' or 'ii'; got 'iii'; did you mean 'ii'\?"):
         small("dip_vae", variant="iii").fit(vectors())
 
 
 @pytest.mark.parametrize("field", ["layers_discriminator", "width_discriminator"])
 def test_a_discriminator_of_nothing_is_refused(field):
-    with pytest.raises(ValueError, match=f"{field} expected a whole number of at least 1, but got 0"):
+    with pytest.raises(ValueError, match=f"FactorVAE: {field} must be a whole number >= 1; got 0"):
         small("factor_vae", **{field: 0}).fit(vectors())
 
 
 def test_a_discriminator_that_sees_nothing_is_refused():
-    with pytest.raises(ValueError, match=r"dropped expected a probability below 1, but got 1.0; the paper has 0.25."):
+    with pytest.raises(ValueError, match=r"dropped must be a number >= 0 and < 1; got 1\.0\."):
         small("symmetric_vae", dropped=1.0).fit(vectors())
 
 
@@ -92,10 +96,10 @@ class Begun:
         self.method.data_ = {"rows": len(data)}
         (self.stage,) = self.method.stages()
         x = self.method._standard(torch.from_numpy(data.x))
-        self.rows = Rows.of(data, x, torch.float64, torch.device("cpu"))
+        self.rows = TrainingData.of(data, x, torch.float64, torch.device("cpu"))
 
     def batch(self):
-        return self.rows.batch(self.rows.order(self.stage, 0, 0)[0], (0, 0, 0))
+        return self.rows.batch(self.rows.order(self.stage, 0, 0)[0], (0, 0, 0), self.stage.batches)
 
     def terms(self):
         """What the first step yields, by player."""
@@ -107,15 +111,15 @@ class Begun:
         return batch, mu, logvar, gaussian.sample(mu, logvar, batch.noise(4))
 
 
-def test_the_step_of_beta_vae_counts_the_divergence_beta_times():
-    found = {beta: Begun("beta_vae", beta=beta).terms()["vae"] for beta in (1.0, 4.0)}
+def test_the_step_of_beta_vae_counts_the_kl_beta_times():
+    result = {beta: Begun("beta_vae", beta=beta).terms()["vae"] for beta in (1.0, 4.0)}
     _, mu, logvar, _ = Begun("beta_vae").encoded()
     mu, logvar = mu.detach().numpy(), logvar.detach().numpy()
-    divergence = 0.5 * (mu**2 + np.exp(logvar) - logvar - 1).sum(axis=1).mean()
-    for beta, terms in found.items():
+    kl = 0.5 * (mu**2 + np.exp(logvar) - logvar - 1).sum(axis=1).mean()
+    for beta, terms in result.items():
         assert set(terms) == {"reconstruction", "kl"}
-        assert terms["kl"].item() == pytest.approx(beta * divergence, rel=1e-10)
-        assert terms["reconstruction"].item() == found[1.0]["reconstruction"].item()
+        assert terms["kl"].item() == pytest.approx(beta * kl, rel=1e-10)
+        assert terms["reconstruction"].item() == result[1.0]["reconstruction"].item()
     assert un.BetaVAE().beta == 4.0
 
 
@@ -141,7 +145,7 @@ def test_the_step_of_dip_vae_has_the_penalties_of_its_covariance(variant):
     terms = begun.terms()["vae"]
     assert terms["off_diagonal"].item() == pytest.approx(3 * (np.square(c).sum() - np.square(np.diag(c)).sum()), rel=1e-9)
     assert terms["diagonal"].item() == pytest.approx(5 * np.square(np.diag(c) - 1).sum(), rel=1e-9)
-    third = covariance.third_of_means(mu) if variant == "i" else covariance.third_of_codes(mu, logvar)
+    third = latent_moments.third_moments_of_means(mu) if variant == "i" else latent_moments.third_moments_of_samples(mu, logvar)
     assert terms["third_moments"].item() == pytest.approx(7 * third.square().sum().item(), rel=1e-9)
 
 
@@ -158,7 +162,7 @@ def test_the_penalties_of_dip_vae_begin_stronger_and_end_as_given(done, factor):
 
 
 def test_the_start_of_dip_vae_is_at_least_one():
-    with pytest.raises(ValueError, match=r"^start expected a number of at least 1 .*, but got 0\.5\.$"):
+    with pytest.raises(ValueError, match=r"^DIPVAE: start must be a number >= 1; got 0\.5\.$"):
         un.DIPVAE(start=0.5).fit(skewed())
 
 
@@ -171,24 +175,24 @@ def test_the_start_of_dip_vae_is_at_least_one():
     ],
 )
 def test_a_term_without_weight_is_not_there(name, weights):
-    found = Begun(name, **dict.fromkeys(weights, 0.0)).terms()
-    assert set(found) == {"vae"}
-    assert set(found["vae"]) == {"reconstruction"} | ({"kl"} if name != "beta_tcvae" else set())
+    result = Begun(name, **dict.fromkeys(weights, 0.0)).terms()
+    assert set(result) == {"vae"}
+    assert set(result["vae"]) == {"reconstruction"} | ({"kl"} if name != "beta_tcvae" else set())
 
 
-def test_beta_tcvae_with_equal_weights_has_the_bound_of_a_vae():
+def test_beta_tcvae_with_equal_weights_has_the_elbo_of_a_vae():
     begun = Begun("beta_tcvae", alpha=1.0, beta=1.0, gamma=1.0)
     batch, mu, logvar, z = begun.encoded()
-    divergence = total_correlation.log_density(z, mu, logvar) - total_correlation.log_density(z, 0 * z, 0 * z)
-    bound = begun.method.nets_["vae"].reconstruction(batch.x, z) + divergence.sum(1).mean()
+    kl = total_correlation.log_density(z, mu, logvar) - total_correlation.log_density(z, 0 * z, 0 * z)
+    bound = begun.method.nets_["vae"].reconstruction(batch.x, z) + kl.sum(1).mean()
     assert sum(begun.terms()["vae"].values()).item() == pytest.approx(bound.item(), rel=1e-10)
 
 
-def test_beta_tcvae_knows_how_many_rows_there_are():
+def test_beta_tcvae_knows_how_many_samples_there_are():
     begun = Begun("beta_tcvae", alpha=1.0, beta=2.0, gamma=3.0)
     _, mu, logvar, z = begun.encoded()
     terms = begun.terms()["vae"]
-    right = total_correlation.parts(z, mu, logvar, mu, logvar, total_correlation.stratified(32, 88))
+    right = total_correlation.kl_decomposition(z, mu, logvar, mu, logvar, total_correlation.log_importance_weights(32, 88))
     for (name, part), weight in zip(right._asdict().items(), (1, 2, 3), strict=True):
         assert terms[name].item() == pytest.approx(weight * part.item(), rel=1e-9)
     begun.method.data_["rows"] = 10_000
@@ -196,7 +200,7 @@ def test_beta_tcvae_knows_how_many_rows_there_are():
 
 
 def test_beta_tcvae_needs_company():
-    with pytest.raises(ValueError, match="expected a batch of at least 2 rows, but got 1; raise batch"):
+    with pytest.raises(ValueError, match="needs a batch of at least 2 samples; got 1; raise batch"):
         small("beta_tcvae", batch=1).fit(vectors())
 
 
@@ -228,7 +232,7 @@ def test_settings_of_papers_build_and_train(name):
         assert codes.shape == (2, setting["n_latent"])
         assert nets["vae"].mean(codes).shape == (2, *shape)
         smaller = METHODS[name].paper(data, **{k: v for k, v in SMALL_NETS.items() if hasattr(method, k)})
-    rows = pictures()
+    rows = images()
     assert np.isfinite(smaller.fit(Samples(rows.x[:24])).transform(rows.x)).all()
 
 

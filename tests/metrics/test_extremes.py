@@ -1,14 +1,14 @@
-"""What every metric of single latents gives for codes whose truth is known, in one table.
+"""What every metric of single latents gives for codes whose score is known, in one table.
 
-Factors are three, of four values each, every combination as often as any other, so that nothing is shared by chance. Codes
-are the factors themselves, and what was done to them. A number is known exactly, a pair of numbers is an interval.
+Factors are three, of four values each, every combination as often as any other, so that they are exactly independent. Codes
+are the factors themselves, and changes of them. A number is known exactly, a pair of numbers is an interval.
 """
 
 from functools import partial
 
 import numpy as np
 import pytest
-from codes_made import rotation
+from known_codes import rotation
 
 from untwine import metrics
 
@@ -34,53 +34,55 @@ def drawn(score):
     return lambda change: score(lambda factors: change(factors.astype(float)), [4, 4, 4], **FEW).accuracy
 
 
-def on_rows(score, factors=FACTORS, part=0, **options):
-    return lambda change: score(change(CODES), factors, **options)[part]
+def on_samples(score, factors=FACTORS, field=0, **options):
+    return lambda change: score(change(CODES), factors, **options)[field]
 
 
 def share(summed, change):
-    """Return what the best latent tells of a factor, or all of them together, a mean over factors."""
+    """Return the information of the best latent on a factor, or of all together, as a mean over factors."""
     matrix = metrics.information_matrix(change(CODES), FACTORS)
     return (matrix.sum(axis=0) if summed else matrix.max(axis=0)).mean()
 
 
 def over_majority(change):
-    found = metrics.attributes(change(CODES), HALVES)
-    return found.accuracy - np.mean(found.majority)
+    result = metrics.attribute_accuracy(change(CODES), HALVES)
+    return result.accuracy - np.mean(result.majority)
 
 
 SCORES = {
-    "sap, lines": on_rows(metrics.sap, CODES),
-    "sap, thresholds": on_rows(metrics.sap),
-    "sap, grouped": on_rows(metrics.sap, CODES, correlated=0.9),
-    "sap, svm": on_rows(metrics.sap, classifier="svm"),
-    "mig": on_rows(metrics.mig),
-    "disentanglement": on_rows(metrics.dci, part=0),
-    "completeness": on_rows(metrics.dci, part=1),
-    "informativeness": on_rows(metrics.dci, part=2),
-    "modularity": on_rows(metrics.modularity),
-    "explicitness": on_rows(metrics.explicitness),
-    "z_diff": on_rows(metrics.z_diff, **FEW),
-    "z_diff, logistic": on_rows(metrics.z_diff, classifier="logistic", **FEW),
-    "z_diff_drawn": drawn(metrics.z_diff_drawn),
-    "factor_vae_score": on_rows(metrics.factor_vae_score, **FEW),
-    "factor_vae_score_drawn": drawn(metrics.factor_vae_score_drawn),
-    "attributes": lambda change: metrics.attributes(change(CODES), HALVES).accuracy,
+    "sap, lines": on_samples(metrics.sap_score, CODES),
+    "sap, thresholds": on_samples(metrics.sap_score),
+    "sap, grouped": on_samples(metrics.sap_score, CODES, correlated=0.9),
+    "sap, svm": on_samples(metrics.sap_score, classifier="svm"),
+    "mig": on_samples(metrics.mig_score),
+    "disentanglement": on_samples(metrics.dci_scores, field=0),
+    "completeness": on_samples(metrics.dci_scores, field=1),
+    "informativeness": on_samples(metrics.dci_scores, field=2),
+    "modularity": on_samples(metrics.modularity_score),
+    "explicitness": on_samples(metrics.explicitness_score),
+    "z_diff": on_samples(metrics.z_diff_score, **FEW),
+    "z_diff, logistic": on_samples(metrics.z_diff_score, classifier="logistic", **FEW),
+    "z_diff, from draws": drawn(metrics.z_diff_score_from_draws),
+    "factor_vae_score": on_samples(metrics.factor_vae_score, **FEW),
+    "factor_vae, from draws": drawn(metrics.factor_vae_score_from_draws),
+    "attributes": lambda change: metrics.attribute_accuracy(change(CODES), HALVES).accuracy,
     "attributes over majority": over_majority,
     "information, the best latent": partial(share, False),
     "information, all latents": partial(share, True),
-    "total correlation": lambda change: metrics.unsupervised(change(CODES)).total_correlation,
-    "total correlation, spreads that differ": lambda change: metrics.unsupervised(change(CODES * [1, 2, 3])).total_correlation,
-    "wasserstein, relative": lambda change: metrics.unsupervised(change(CODES)).relative,
-    "wasserstein, spreads that differ": lambda change: metrics.unsupervised(change(CODES * [1, 2, 3])).relative,
-    "mutual information": lambda change: metrics.unsupervised(change(CODES)).mutual_information,
-    "udr with the factors": lambda change: metrics.udr([CODES, change(CODES)]).udr,
-    "udr with itself": lambda change: metrics.udr([change(CODES), change(CODES)]).udr,
+    "total correlation": lambda change: metrics.unsupervised_scores(change(CODES)).total_correlation,
+    "total correlation, variances that differ": lambda change: (
+        metrics.unsupervised_scores(change(CODES * [1, 2, 3])).total_correlation
+    ),
+    "wasserstein, relative": lambda change: metrics.unsupervised_scores(change(CODES)).relative,
+    "wasserstein, variances that differ": lambda change: metrics.unsupervised_scores(change(CODES * [1, 2, 3])).relative,
+    "mutual information": lambda change: metrics.unsupervised_scores(change(CODES)).mutual_information,
+    "udr with the factors": lambda change: metrics.udr_score([CODES, change(CODES)]).udr,
+    "udr with itself": lambda change: metrics.udr_score([change(CODES), change(CODES)]).udr,
 }
 
 PAIR = (2 * (1 - np.log(2) / np.log(3)) + 1) / 3  # two latents that share two of three factors evenly, and one alone
-TWO_THIRDS = (0.55, 0.78)  # one factor is told, the two that were turned are guessed
-THIRD = (0.2, 0.45)  # one of three is guessed
+TWO_THIRDS = (0.55, 0.78)  # one factor is predicted, the two that were rotated are at chance
+THIRD = (0.2, 0.45)  # one of three at random
 # fmt: off
 #                                 perfect     permuted    rescaled    constant    duplicated        turned        rotated
 TABLE = {
@@ -96,19 +98,19 @@ TABLE = {
     "explicitness":              (1.0,        1.0,        1.0,        0.5,        1.0,              (0.99, 1),    (0.99, 1)),
     "z_diff":                    ((0.99, 1),  (0.99, 1),  (0.99, 1),  THIRD,      (0.99, 1),        TWO_THIRDS,   (0.8, 0.97)),
     "z_diff, logistic":          ((0.99, 1),  (0.99, 1),  (0.99, 1),  THIRD,      (0.99, 1),        TWO_THIRDS,   (0.8, 0.97)),
-    "z_diff_drawn":              ((0.99, 1),  (0.99, 1),  (0.99, 1),  THIRD,      (0.99, 1),        TWO_THIRDS,   (0.8, 0.97)),
+    "z_diff, from draws":        ((0.99, 1),  (0.99, 1),  (0.99, 1),  THIRD,      (0.99, 1),        TWO_THIRDS,   (0.8, 0.97)),
     "factor_vae_score":          (1.0,        1.0,        1.0,        0.0,        1.0,              TWO_THIRDS,   (0.3, 0.65)),
-    "factor_vae_score_drawn":    (1.0,        1.0,        1.0,        0.0,        1.0,              TWO_THIRDS,   (0.3, 0.65)),
+    "factor_vae, from draws":    (1.0,        1.0,        1.0,        0.0,        1.0,              TWO_THIRDS,   (0.3, 0.65)),
     "attributes":                (1.0,        1.0,        (0.98, 1),  (0.4, 0.6), 1.0,              1.0,          1.0),
     "attributes over majority":  ((0.4, 0.6), (0.4, 0.6), (0.4, 0.6), 0.0,        (0.4, 0.6),       (0.4, 0.6),   (0.4, 0.6)),
     "information, the best latent":
                                  (1.0,        1.0,        1.0,        0.0,        1.0,              (0.5, 0.6),   (0.5, 0.6)),
     "information, all latents":  (1.0,        1.0,        1.0,        0.0,        2.0,              (0.7, 0.85),  (0.95, 1.15)),
     "total correlation":         (0.0,        0.0,        0.0,        0.0,        (3 * 17, 3 * 19), 0.0,          0.0),
-    "total correlation, spreads that differ":
+    "total correlation, variances that differ":
                                  (0.0,        0.0,        0.0,        0.0,        (3 * 17, 3 * 19), (0.2, 0.25),  (0.4, 0.55)),
     "wasserstein, relative":     (0.0,        0.0,        0.0,        0.0,        2 - np.sqrt(2),   0.0,          0.0),
-    "wasserstein, spreads that differ":
+    "wasserstein, variances that differ":
                                  (0.0,        0.0,        0.0,        0.0,        2 - np.sqrt(2),   (0.03, 0.05), (0.1, 0.16)),
     "mutual information":        (0.0,        0.0,        0.0,        0.0,        np.log(4) / 5,    (0.25, 0.35), (1.2, 1.4)),
     "udr with the factors":      (1.0,        1.0,        1.0,        0.0,        5 / 6,            (0.5, 0.65),  (0.2, 0.35)),
@@ -125,27 +127,27 @@ def fewer_trees(monkeypatch):
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("what", DONE)
 def test_each_metric_is_at_its_extreme(name, what):
-    found, expected = SCORES[name](DONE[what]), dict(zip(DONE, TABLE[name], strict=True))[what]
+    result, expected = SCORES[name](DONE[what]), dict(zip(DONE, TABLE[name], strict=True))[what]
     if isinstance(expected, tuple):
-        assert expected[0] <= found <= expected[1]
+        assert expected[0] <= result <= expected[1]
     else:
-        assert found == pytest.approx(expected, abs=0.01 if name in ("disentanglement", "completeness") else 1e-6)
+        assert result == pytest.approx(expected, abs=0.01 if name in ("disentanglement", "completeness") else 1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_any_rotation_leaves_modularity_high_and_two_factors_at_45_degrees_have_none(seed):
-    turned = metrics.modularity(CODES @ rotation(3, seed), FACTORS).modularity
+    turned = metrics.modularity_score(CODES @ rotation(3, seed), FACTORS).modularity
     assert 0.5 < turned < 0.95  # squares favour the largest: sharing a factor costs little
     both = CODES[:, :2] @ TURN[:2, :2]
-    assert metrics.modularity(both, FACTORS[:, :2]).modularity == pytest.approx(0.0, abs=1e-6)
+    assert metrics.modularity_score(both, FACTORS[:, :2]).modularity == pytest.approx(0.0, abs=1e-6)
 
 
-@pytest.mark.parametrize("score", [metrics.z_diff, metrics.factor_vae_score])
-def test_two_factors_at_45_degrees_are_guessed(score):
+@pytest.mark.parametrize("score", [metrics.z_diff_score, metrics.factor_vae_score])
+def test_two_factors_at_45_degrees_are_at_chance(score):
     assert 0.4 < score(CODES[:, :2] @ TURN[:2, :2], FACTORS[:, :2], train=1000, test=1000).accuracy < 0.6
 
 
-@pytest.mark.parametrize("score", [metrics.sap, metrics.mig])
+@pytest.mark.parametrize("score", [metrics.sap_score, metrics.mig_score])
 def test_a_slight_rotation_leaves_a_gap_and_45_degrees_none(score):
     truth, angle = np.random.default_rng(0).uniform(-1, 1, (5000, 2)), 0.2
     slight = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
@@ -158,15 +160,15 @@ def test_continuous_factors_have_the_same_extremes():
     truth = np.random.default_rng(1).uniform(-1, 1, (1500, 3))
     for name, low in (("perfect", 0.97), ("permuted", 0.97), ("rescaled", 0.97)):
         codes = DONE[name](truth)
-        assert metrics.sap(codes, truth).sap > low
-        assert metrics.mig(codes, truth).mig > 0.9  # chance shares a little
-        assert metrics.z_diff(codes, truth, **FEW).accuracy > 0.99
+        assert metrics.sap_score(codes, truth).sap > low
+        assert metrics.mig_score(codes, truth).mig > 0.9  # noise has a little information
+        assert metrics.z_diff_score(codes, truth, **FEW).accuracy > 0.99
         assert metrics.factor_vae_score(codes, truth, **FEW).accuracy > 0.99
-        assert metrics.modularity(codes, truth).modularity > low
+        assert metrics.modularity_score(codes, truth).modularity > low
     for codes in (DONE["constant"](truth), DONE["duplicated"](truth), truth @ rotation(3)):
-        assert metrics.sap(codes, truth).sap < 0.05
-        assert metrics.mig(codes, truth).mig < 0.05
-    assert metrics.dci(DONE["constant"](truth), truth)[:3] == (0.0, 0.0, 0.0)
-    turned = metrics.dci(truth @ TURN, truth)
+        assert metrics.sap_score(codes, truth).sap < 0.05
+        assert metrics.mig_score(codes, truth).mig < 0.05
+    assert metrics.dci_scores(DONE["constant"](truth), truth)[:3] == (0.0, 0.0, 0.0)
+    turned = metrics.dci_scores(truth @ TURN, truth)
     assert turned.disentanglement == pytest.approx(PAIR, abs=0.1)
     assert turned.completeness == pytest.approx(PAIR, abs=0.1)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from untwine.metrics import probe
+from untwine.metrics import probe_accuracy
 
 
 def separable(n=300, classes=3, seed=0):
@@ -10,7 +10,7 @@ def separable(n=300, classes=3, seed=0):
     return 6.0 * np.eye(classes, 4)[labels] + rng.normal(size=(n, 4)), labels
 
 
-def test_separable_classes_are_read_whatever_is_done_to_the_codes():
+def test_separable_classes_are_predicted_under_harmless_changes_of_the_codes():
     codes, labels = separable()
     rng = np.random.default_rng(1)
     rotation = np.linalg.qr(rng.normal(size=(4, 4)))[0]
@@ -26,34 +26,34 @@ def test_separable_classes_are_read_whatever_is_done_to_the_codes():
         (np.hstack([codes, np.full((300, 1), 0.1)]), labels),
         (codes, np.array(["a", "b", "c"])[labels]),
     ):
-        assert 0.97 < probe(c, y).accuracy <= 1.0
+        assert 0.97 < probe_accuracy(c, y).accuracy <= 1.0
 
 
-def test_the_spread_of_a_column_counts_unless_columns_are_standardised():
+def test_the_scale_of_a_column_counts_unless_columns_are_standardised():
     codes, labels = separable()
     traces = np.hstack([1e-3 * codes, np.random.default_rng(2).normal(size=(300, 2))])
-    assert probe(traces, labels).accuracy < 0.5
-    assert probe(traces, labels, standardise=True).accuracy > 0.97
-    assert probe(codes * [1e6, 1e-6, 1.0, 1e3] + 1e3, labels, standardise=True).accuracy > 0.97
+    assert probe_accuracy(traces, labels).accuracy < 0.5
+    assert probe_accuracy(traces, labels, standardise=True).accuracy > 0.97
+    assert probe_accuracy(codes * [1e6, 1e-6, 1.0, 1e3] + 1e3, labels, standardise=True).accuracy > 0.97
 
 
 def test_the_names_of_classes_do_not_matter():
     codes, labels = separable()
-    assert probe(codes, labels).folds == probe(codes, 10 * labels + 7).folds
+    assert probe_accuracy(codes, labels).folds == probe_accuracy(codes, 10 * labels + 7).folds
 
 
-def test_codes_that_know_nothing_get_chance():
+def test_random_codes_get_the_chance_level():
     rng = np.random.default_rng(0)
-    found = probe(rng.normal(size=(1000, 5)), np.arange(1000) % 4)
-    assert 0.19 < found.accuracy < 0.31
-    assert len(found.folds) == 5
-    assert found.accuracy == pytest.approx(np.mean(found.folds))
-    assert found.n == 1000
+    result = probe_accuracy(rng.normal(size=(1000, 5)), np.arange(1000) % 4)
+    assert 0.19 < result.accuracy < 0.31
+    assert len(result.folds) == 5
+    assert result.accuracy == pytest.approx(np.mean(result.folds))
+    assert result.n == 1000
 
 
-def test_constant_codes_get_the_largest_share():
+def test_constant_codes_get_the_share_of_the_largest_class():
     labels = np.repeat([0, 1], [60, 40])
-    assert probe(np.full((100, 3), 0.1), labels).accuracy == pytest.approx(0.6)
+    assert probe_accuracy(np.full((100, 3), 0.1), labels).accuracy == pytest.approx(0.6)
 
 
 def test_it_equals_plain_gradient_descent():
@@ -64,16 +64,16 @@ def test_it_equals_plain_gradient_descent():
     codes = np.eye(3)[labels] + rng.normal(size=(200, 3))
     values = []
     for train, test in StratifiedKFold(5, shuffle=True, random_state=3).split(codes, labels):
-        mean, spread = codes[train].mean(0), codes[train].std(0)
-        weights, bias = _descent((codes[train] - mean) / spread, labels[train])
-        values.append(np.mean((((codes[test] - mean) / spread) @ weights + bias).argmax(1) == labels[test]))
-    assert probe(codes, labels, seed=3, standardise=True).folds == pytest.approx(
+        mean, std = codes[train].mean(0), codes[train].std(0)
+        weights, bias = _descent((codes[train] - mean) / std, labels[train])
+        values.append(np.mean((((codes[test] - mean) / std) @ weights + bias).argmax(1) == labels[test]))
+    assert probe_accuracy(codes, labels, seed=3, standardise=True).folds == pytest.approx(
         values, abs=0.026
-    )  # at most one row of 40 differs
+    )  # at most one sample of 40 differs
 
 
 def _descent(x, y, classes=3):
-    """Minimise the cross-entropy summed over rows plus half the squared weights, step by step."""
+    """Minimise the cross-entropy summed over samples plus half the squared weights, step by step."""
     weights, bias = np.zeros((x.shape[1], classes)), np.zeros(classes)
     for _ in range(3000):
         scores = x @ weights + bias
@@ -95,22 +95,22 @@ def test_hard_codes_converge_without_a_warning(seed):
         1e6 * np.eye(5)[labels],
         np.repeat(rng.normal(size=(2, 3)), 100, axis=0),
     ):
-        assert 0 <= probe(codes, labels).accuracy <= 1
+        assert 0 <= probe_accuracy(codes, labels).accuracy <= 1
 
 
 @pytest.mark.parametrize(
     "labels, says",
     [
         (np.zeros(40, dtype=int), "at least 2 classes"),
-        (np.repeat([0, 1], [37, 3]), "smallest of 3 rows"),
+        (np.repeat([0, 1], [37, 3]), "smallest of 3 samples"),
         (np.repeat([0, -1], 20), "means unknown"),
     ],
 )
-def test_what_cannot_be_probed_is_refused(labels, says):
+def test_bad_labels_are_refused(labels, says):
     with pytest.raises(ValueError, match=says):
-        probe(np.random.default_rng(0).normal(size=(40, 2)), labels)
+        probe_accuracy(np.random.default_rng(0).normal(size=(40, 2)), labels)
 
 
-def test_too_few_rows_for_the_folds_are_refused():
-    with pytest.raises(ValueError, match="5 folds of 6 rows"):
-        probe(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
+def test_too_few_samples_for_the_folds_are_refused():
+    with pytest.raises(ValueError, match="5 folds of 6 samples"):
+        probe_accuracy(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])

@@ -23,14 +23,14 @@ def test_every_invertible_map_of_the_truth_is_full_recovery(truth):
         assert canonical_correlation(codes, truth) == pytest.approx(1.0, abs=1e-6)
 
 
-def test_missing_dimensions_count_as_nought(truth):
+def test_missing_dimensions_count_as_zero(truth):
     assert canonical_correlation(truth[:, :1], truth) == pytest.approx(1 / 3, abs=1e-3)
     assert canonical_correlation(np.hstack([truth[:, :1]] * 3), truth) == pytest.approx(1 / 3, abs=1e-3)
     assert canonical_correlation(np.full((500, 3), 0.1), truth) == 0.0
     assert canonical_correlation(truth, np.hstack([truth[:, :1], np.full((500, 1), 0.1)])) == pytest.approx(0.5, abs=1e-6)
 
 
-def test_codes_that_know_nothing_score_little(truth):
+def test_independent_codes_score_little(truth):
     codes = np.random.default_rng(9).normal(size=(500, 3))
     assert 0.0 < canonical_correlation(codes, truth) < 0.12
 
@@ -48,8 +48,8 @@ def test_equals_scikit_learn_and_pearson():
     assert canonical_correlation(codes[:, :1], factors[:, 0]) == pytest.approx(alone)
 
 
-def test_too_few_rows_or_unknown_truth_are_refused(truth):
-    with pytest.raises(ValueError, match="more rows"):
+def test_too_few_samples_or_unknown_factors_are_refused(truth):
+    with pytest.raises(ValueError, match="more samples"):
         canonical_correlation(truth[:6], truth[:6])
     with pytest.raises(ValueError, match="NaN"):
         canonical_correlation(truth, np.where(truth > 2, np.nan, truth))

@@ -7,7 +7,7 @@ from untwine.metrics.thresholds import balanced_accuracies
 
 
 def by_trial(z, y):
-    """Try every set of thresholds and every naming of the intervals."""
+    """Try every set of thresholds and every assignment of classes to the intervals."""
     classes = range(y.max() + 1)
     values = np.unique(z)
     best = 0.0
@@ -15,8 +15,8 @@ def by_trial(z, y):
         for cuts in itertools.combinations((values[1:] + values[:-1]) / 2, many):
             interval = np.searchsorted(np.array(cuts), z)
             for names in itertools.product(classes, repeat=many + 1):
-                told = np.array(names)[interval]
-                best = max(best, np.mean([(told[y == c] == c).mean() for c in classes]))
+                predicted = np.array(names)[interval]
+                best = max(best, np.mean([(predicted[y == c] == c).mean() for c in classes]))
     return best
 
 
@@ -29,7 +29,7 @@ def test_no_thresholds_do_better(seed):
     assert balanced_accuracies(z[:, None], y[:, None])[0, 0] == pytest.approx(by_trial(z, y), abs=1e-12)
 
 
-def test_a_latent_that_sorts_the_classes_gets_all_and_a_constant_one_its_share():
+def test_a_latent_that_sorts_the_classes_gets_one_and_a_constant_one_the_chance_level():
     y = np.repeat([2, 0, 1], [50, 20, 5])
     z = np.column_stack([np.arange(75.0), np.full(75, 0.1), -np.arange(75.0)])
     assert balanced_accuracies(z, y[:, None])[:, 0] == pytest.approx([1.0, 1 / 3, 1.0], abs=1e-12)

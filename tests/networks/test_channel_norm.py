@@ -1,4 +1,4 @@
-"""The 6- and 8-layer networks: as many layers as their names say, for every size, each pixel by itself."""
+"""The 6- and 8-layer networks: the number of layers, every image size, and normalisation per pixel."""
 
 import random
 from itertools import pairwise
@@ -15,12 +15,12 @@ SIDES = range(8, 129)
 SIZES = list(zip(SIDES, random.Random(1).sample(SIDES, len(SIDES)), strict=True))
 
 
-def rows(shape, n=3, seed=0):
+def samples(shape, n=3, seed=0):
     return torch.randn(n, *shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def test_channel_norm_is_its_formula():
-    norm, x = ChannelNorm(4).double(), rows((4, 3, 5))
+    norm, x = ChannelNorm(4).double(), samples((4, 3, 5))
     with torch.no_grad():
         norm.weight.copy_(torch.linspace(0.5, 2, 4))
         norm.bias.copy_(torch.linspace(-1, 1, 4))
@@ -30,18 +30,18 @@ def test_channel_norm_is_its_formula():
     torch.testing.assert_close(norm(x.contiguous(memory_format=torch.channels_last)), by_hand)
 
 
-def test_channel_norm_takes_each_pixel_by_itself():
-    norm, x = ChannelNorm(4).double(), rows((4, 3, 5))
+def test_channel_norm_treats_pixels_independently():
+    norm, x = ChannelNorm(4).double(), samples((4, 3, 5))
     other = x.clone()
-    other[0, :, 1, 2] += rows((4,), 1)[0]
+    other[0, :, 1, 2] += samples((4,), 1)[0]
     changed = (norm(other) != norm(x)).any(1)
     assert changed.nonzero().tolist() == [[0, 1, 2]]
-    # What all channels share, brightness and contrast of the pixel, goes.
+    # Brightness and contrast that all channels share are removed.
     torch.testing.assert_close(norm(3 * x + 7), norm(x), atol=1e-4, rtol=1e-4)
 
 
-def test_one_channel_would_be_normalised_away():
-    with pytest.raises(ValueError, match=r"expected at least 2 channels, but got 1; raise width."):
+def test_one_channel_is_refused():
+    with pytest.raises(ValueError, match=r"needs at least 2 channels; got 1; raise width"):
         ChannelNorm(1)
 
 
@@ -70,12 +70,12 @@ def test_the_plan_halves_as_early_as_it_can_and_ends_at_four():
             for before, after in pairwise(sizes):
                 assert after in (before, tuple(-(-side // 2) for side in before))
     assert widths(plan(7, 64, 64), 8) == [8, 16, 16, 32, 32, 64, 64]
-    with pytest.raises(ValueError, match=r"5 convolutions expected a picture that .* but got 136 x 8; use smaller pictures"):
+    with pytest.raises(ValueError, match=r"5 convolutions need images with sides of at most 128; got 136 x 8; use smaller"):
         plan(5, 136, 8)
 
 
 @pytest.mark.parametrize("layers", [6, 8])
-def test_every_height_and_every_width_comes_back_exactly(layers):
+def test_every_height_and_width_is_reproduced(layers):
     with torch.no_grad():
         for size in [*SIZES[:: 8 if layers == 8 else 1], (8, 8), (128, 128), (127, 127), (8, 128), (128, 8), (9, 9)]:
             x = torch.rand(1, 2, *size)
@@ -90,13 +90,13 @@ def test_every_pixel_reaches_the_codes_and_every_code_every_pixel(shape, layers)
     torch.manual_seed(0)
     encoder, decoder = LayeredEncoder(shape, 5, 4, layers).double(), LayeredDecoder(5, shape, 4, layers).double()
     x = torch.rand(4, *shape, dtype=torch.float64, requires_grad=True)
-    (seen,) = torch.autograd.grad(encoder(x).square().sum(), x)
-    assert (seen != 0).all()
+    (grad_x,) = torch.autograd.grad(encoder(x).square().sum(), x)
+    assert (grad_x != 0).all()
     z = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
-    picture = decoder(z)
-    assert (decoder(z + 0.1) != picture).all()
-    (used,) = torch.autograd.grad(picture.square().sum(), z)
-    assert (used != 0).all()
+    image = decoder(z)
+    assert (decoder(z + 0.1) != image).all()
+    (grad_z,) = torch.autograd.grad(image.square().sum(), z)
+    assert (grad_z != 0).all()
 
 
 def test_memory_layout_does_not_change_the_result():
@@ -104,17 +104,17 @@ def test_memory_layout_does_not_change_the_result():
     x = torch.rand(3, 3, 13, 10)
     encoder, decoder = LayeredEncoder(x.shape[1:], 4, 4, 6), LayeredDecoder(4, x.shape[1:], 4, 6)
     z = encoder(x)
-    picture = decoder(z)
+    image = decoder(z)
     for net in (encoder, decoder):
         net.to(memory_format=torch.channels_last)
     torch.testing.assert_close(encoder(x.contiguous(memory_format=torch.channels_last)), z)
-    torch.testing.assert_close(decoder(z), picture)
+    torch.testing.assert_close(decoder(z), image)
 
 
 @pytest.mark.parametrize("name", ["layers6", "layers8"])
-def test_they_learn_to_rebuild_pictures(name):
-    chance = torch.Generator().manual_seed(0)
-    places = torch.randint(0, 8, (64, 2), generator=chance)
+def test_they_learn_to_reconstruct_images(name):
+    generator = torch.Generator().manual_seed(0)
+    places = torch.randint(0, 8, (64, 2), generator=generator)
     x = torch.zeros(64, 1, 12, 12)
     for row, (top, left) in enumerate(places):
         x[row, 0, top : top + 5, left : left + 5] = 1

@@ -14,9 +14,9 @@ def norm(x):
 
 def test_pixel_norm_divides_each_pixel_by_its_root_mean_square():
     x = torch.tensor([[3.0, 0.0], [4.0, 0.0]]).view(1, 2, 1, 2)
-    found = PixelNorm()(x)
+    normed = PixelNorm()(x)
     # The first pixel is (3, 4), with the mean square 12.5; the second is 0 and stays so.
-    torch.testing.assert_close(found, torch.tensor([[3.0, 0.0], [4.0, 0.0]]).view(1, 2, 1, 2) / 12.5**0.5)
+    torch.testing.assert_close(normed, torch.tensor([[3.0, 0.0], [4.0, 0.0]]).view(1, 2, 1, 2) / 12.5**0.5)
     y = 5 * torch.randn(2, 6, 3, 3)
     torch.testing.assert_close(PixelNorm()(y).square().mean(1), torch.ones(2, 3, 3))
 
@@ -29,7 +29,7 @@ def test_a_convolution_is_followed_by_a_leaky_relu_and_by_pixel_norm_where_asked
     torch.testing.assert_close(layers(x), norm(plain) if normed else plain)
 
 
-def pooled(x):
+def average_pool(x):
     """Means of 2 x 2 windows; those at an odd border have fewer pixels."""
     height, width = x.shape[2:]
     means = [
@@ -38,10 +38,10 @@ def pooled(x):
     return torch.stack(means, -2)
 
 
-def encoded(net, x, normed):
-    x = 2 * x - 1  # pictures in [0, 1] are seen in [-1, 1]
+def encode_by_hand(net, x, normed):
+    x = 2 * x - 1  # images in [0, 1] are mapped to [-1, 1]
     for number, layer in enumerate(one for one in net.convolutions if isinstance(one, torch.nn.Conv2d)):
-        x = pooled(x) if number else x
+        x = average_pool(x) if number else x
         x = functional.leaky_relu(functional.conv2d(x, layer.weight, layer.bias, padding=1), 0.2)
         x = norm(x) if normed else x
     return functional.linear(x.flatten(1), net.linear.weight, net.linear.bias)
@@ -51,10 +51,10 @@ def encoded(net, x, normed):
 def test_the_encoder_pools_by_means_and_norms_each_pixel_and_the_trunk_norms_nothing(shape):
     x = torch.rand(2, *shape, dtype=torch.float64)
     pair = NETWORKS["karras"]
-    for make, normed in ((pair.encoder, True), (pair.trunk, False)):
-        net = make(shape, 5, 4).double()
-        torch.testing.assert_close(net(x), encoded(net, x, normed))
-        assert not torch.allclose(net(x), encoded(net, x, not normed))
+    for build, normed in ((pair.encoder, True), (pair.discriminator_trunk, False)):
+        net = build(shape, 5, 4).double()
+        torch.testing.assert_close(net(x), encode_by_hand(net, x, normed))
+        assert not torch.allclose(net(x), encode_by_hand(net, x, not normed))
     assert isinstance(pair.encoder(shape, 5, 4), KarrasEncoder)
 
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from untwine.networks.conv import ConvEncoder
-from untwine.networks.norm import BatchNorm, statistics_kept
+from untwine.networks.norm import BatchNorm, freeze_running_stats
 
 
 def pair(channels=4):
@@ -18,9 +18,9 @@ def pair(channels=4):
     return ours, theirs
 
 
-def batch(seed, rows=6, channels=4):
+def batch(seed, n=6, channels=4):
     generator = torch.Generator().manual_seed(seed)
-    return 3 * torch.randn(rows, channels, 3, 5, dtype=torch.float64, generator=generator) + 2
+    return 3 * torch.randn(n, channels, 3, 5, dtype=torch.float64, generator=generator) + 2
 
 
 def outcome(norm, x):
@@ -41,15 +41,15 @@ def test_training_and_evaluation_equal_torch():
     assert torch.equal(ours.running_mean, before)
 
 
-def test_the_form_for_many_processes_equals_torch_too():
+def test_the_distributed_form_equals_torch_too():
     ours, theirs = pair()
     for seed in range(2):
-        many = outcome(_Alone(ours), batch(seed))
+        many = outcome(_Distributed(ours), batch(seed))
         torch.testing.assert_close(many, outcome(theirs, batch(seed)))
 
 
-class _Alone(nn.Module):
-    """The form that sums over processes, run by one."""
+class _Distributed(nn.Module):
+    """The form that sums over processes, run by one process."""
 
     def __init__(self, norm):
         super().__init__()
@@ -67,33 +67,33 @@ def test_vectors_equal_torch():
 
 
 @pytest.mark.parametrize("form", [lambda norm, x: norm(x), lambda norm, x: norm._over_processes(x)])
-def test_statistics_kept_normalises_without_following(form):
+def test_frozen_running_stats_are_not_updated(form):
     ours, theirs = pair()
-    with statistics_kept(ours):
-        kept = form(ours, batch(1))
+    with freeze_running_stats(ours):
+        out = form(ours, batch(1))
     assert torch.equal(ours.running_mean, torch.zeros(4, dtype=torch.float64))
     assert torch.equal(ours.running_var, torch.ones(4, dtype=torch.float64))
-    torch.testing.assert_close(kept, theirs(batch(1)))
+    torch.testing.assert_close(out, theirs(batch(1)))
     form(ours, batch(1))
     assert not torch.equal(ours.running_mean, torch.zeros(4, dtype=torch.float64))
 
 
-def test_statistics_kept_ends_also_where_an_error_does_and_nests():
+def test_frozen_running_stats_end_with_an_error_and_nest():
     net = ConvEncoder((1, 16, 16), 2, 2, norm=True)
     norms = [part for part in net.modules() if isinstance(part, BatchNorm)]
     assert norms
 
     def pass_and_fail():
-        with statistics_kept(net):
-            assert not any(norm.follows for norm in norms)
-            with statistics_kept(norms[0]):
+        with freeze_running_stats(net):
+            assert not any(norm.track_running_stats for norm in norms)
+            with freeze_running_stats(norms[0]):
                 pass
-            assert not norms[0].follows
+            assert not norms[0].track_running_stats
             raise KeyError
 
     with pytest.raises(KeyError):
         pass_and_fail()
-    assert all(norm.follows for norm in norms)
+    assert all(norm.track_running_stats for norm in norms)
 
 
 def test_saved_and_loaded_norms_evaluate_alike():

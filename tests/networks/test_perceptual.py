@@ -1,4 +1,4 @@
-"""Losses of features and LPIPS: by hand on a tiny network, and equal to the published values on the published weights."""
+"""The perceptual loss and LPIPS: by hand on a tiny network, and the published values with the published weights."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from untwine.data.location import data_folder
 from untwine.networks.pretrained.lpips import lpips
-from untwine.networks.pretrained.perceptual import KNOWN, LPIPS, Perceptual, seen
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, LPIPS, PerceptualLoss, layer_features
 from untwine.networks.pretrained.vgg16 import VGG16
 from untwine.networks.pretrained.weights import find_weights
 
@@ -24,103 +24,106 @@ class Tiny(nn.Module):
         super().__init__()
         torch.manual_seed(0)
         self.features = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 2, 3, 2), nn.ReLU())
-        self.mean, self.spread = torch.tensor([0.5, 0.4, 0.3]).view(3, 1, 1), torch.tensor([0.2, 0.3, 0.4]).view(3, 1, 1)
+        self.mean, self.std = torch.tensor([0.5, 0.4, 0.3]).view(3, 1, 1), torch.tensor([0.2, 0.3, 0.4]).view(3, 1, 1)
 
 
-def pictures(n=3, channels=3, side=32, seed=0):
+def images(n=3, channels=3, side=32, seed=0):
     return torch.rand(n, channels, side, side, generator=torch.Generator().manual_seed(seed))
 
 
 def by_hand(network, x):
-    x = (x - network.mean) / network.spread
+    x = (x - network.mean) / network.std
     one = functional.relu(functional.conv2d(x, network.features[0].weight, network.features[0].bias))
     return one, functional.relu(functional.conv2d(one, network.features[2].weight, network.features[2].bias, 2))
 
 
-def test_the_loss_is_that_of_the_pixels_and_of_every_layer():
+def test_the_loss_is_the_l1_of_pixels_and_of_every_layer():
     network = Tiny()
-    a, b = pictures(seed=1), pictures(seed=2)
-    found = Perceptual(network, (1, 3))(a, b)
-    parts = [(a, b), *zip(by_hand(network, a), by_hand(network, b), strict=True)]
-    torch.testing.assert_close(found, sum((x - y).abs().mean((1, 2, 3)) for x, y in parts))
-    assert (Perceptual(network, (1, 3))(a, a) == 0).all()
+    a, b = images(seed=1), images(seed=2)
+    loss = PerceptualLoss(network, (1, 3))(a, b)
+    pairs = [(a, b), *zip(by_hand(network, a), by_hand(network, b), strict=True)]
+    torch.testing.assert_close(loss, sum((x - y).abs().mean((1, 2, 3)) for x, y in pairs))
+    assert (PerceptualLoss(network, (1, 3))(a, a) == 0).all()
 
 
 def test_the_network_is_frozen_and_the_truth_gets_no_gradient_from_features():
     network = Tiny()
-    loss = Perceptual(network, (1, 3))
+    loss = PerceptualLoss(network, (1, 3))
     assert not any(p.requires_grad for p in loss.parameters())
-    made = pictures(seed=1).requires_grad_()
-    (grad,) = torch.autograd.grad(loss(made, pictures(seed=2)).sum(), made)
+    generated = images(seed=1).requires_grad_()
+    (grad,) = torch.autograd.grad(loss(generated, images(seed=2)).sum(), generated)
     assert (grad != 0).float().mean() > 0.9
 
 
 def test_lpips_by_hand():
     network = Tiny()
-    judge = LPIPS(network, (1, 3), (4, 2))
+    distance = LPIPS(network, (1, 3), (4, 2))
     w = torch.rand(4), torch.rand(2)
-    judge.heads.load_state_dict({f"lin{i}.model.1.weight": part.view(1, -1, 1, 1) for i, part in enumerate(w)})
-    a, b = pictures(seed=1), pictures(seed=2)
+    distance.heads.load_state_dict({f"lin{i}.model.1.weight": part.view(1, -1, 1, 1) for i, part in enumerate(w)})
+    a, b = images(seed=1), images(seed=2)
     expected = torch.zeros(3)
     for x, y, weight in zip(by_hand(network, a), by_hand(network, b), w, strict=True):
         unit = [z / ((z**2).sum(1, keepdim=True).sqrt() + 1e-10) for z in (x.detach(), y.detach())]
         expected += ((unit[0] - unit[1]) ** 2 * weight.view(-1, 1, 1)).sum(1).mean((1, 2))
-    torch.testing.assert_close(judge(a, b), expected)
-    assert (judge(a, a) == 0).all()
+    torch.testing.assert_close(distance(a, b), expected)
+    assert (distance(a, a) == 0).all()
 
 
-def test_grey_and_small_pictures_are_seen_as_large_ones_in_colour():
-    network, grey = Tiny(), pictures(channels=1, side=16)
+def test_grey_images_are_repeated_to_rgb_and_small_ones_are_up_sampled():
+    network, grey = Tiny(), images(channels=1, side=16)
     colour = functional.interpolate(grey, (32, 32), mode="bilinear").expand(-1, 3, -1, -1)
-    for one, other in zip(seen(network, grey, (1, 3)), by_hand(network, colour), strict=True):
+    for one, other in zip(layer_features(network, grey, (1, 3)), by_hand(network, colour), strict=True):
         torch.testing.assert_close(one, other)
-    assert next(seen(network, pictures(side=40), (1,))).shape[-1] == 38  # others stay as they are
+    assert next(layer_features(network, images(side=40), (1,))).shape[-1] == 38  # larger ones keep their size
 
 
 def test_the_features_of_vgg16_are_those_of_the_paper():
-    names, part, place = {}, 1, 0
+    names, stage, number = {}, 1, 0
     with torch.device("meta"):
         for i, layer in enumerate(VGG16().features):
             if isinstance(layer, nn.ReLU):
-                place += 1
-                names[i] = f"relu{part}_{place}"
+                number += 1
+                names[i] = f"relu{stage}_{number}"
             elif isinstance(layer, nn.MaxPool2d):
-                names[i] = f"pool{part}"
-                part, place = part + 1, 0
-    assert [names[i] for i in KNOWN["vgg16"].loss] == ["relu1_2", "relu2_2", "relu3_2", "relu4_3", "pool5"]
-    assert [names[i] for i in KNOWN["vgg16"].lpips] == ["relu1_2", "relu2_2", "relu3_3", "relu4_3", "relu5_3"]
+                names[i] = f"pool{stage}"
+                stage, number = stage + 1, 0
+    assert [names[i] for i in FEATURE_NETWORKS["vgg16"].loss_layers] == ["relu1_2", "relu2_2", "relu3_2", "relu4_3", "pool5"]
+    assert [names[i] for i in FEATURE_NETWORKS["vgg16"].lpips_layers] == ["relu1_2", "relu2_2", "relu3_3", "relu4_3", "relu5_3"]
 
 
-@pytest.mark.parametrize("name", list(KNOWN))
-def test_networks_see_pictures_with_the_mean_and_deviation_of_their_training(name):
-    network = KNOWN[name].make()
+@pytest.mark.parametrize("name", list(FEATURE_NETWORKS))
+def test_images_are_standardised_by_the_mean_and_std_of_imagenet(name):
+    network = FEATURE_NETWORKS[name].build()
     torch.testing.assert_close(network.mean.flatten(), torch.tensor([0.485, 0.456, 0.406]))
-    torch.testing.assert_close(network.spread.flatten(), torch.tensor([0.229, 0.224, 0.225]))
-    x = pictures(2)
-    first, units = network.features[0], (x - network.mean) / network.spread
-    expected = functional.relu(functional.conv2d(units, first.weight, first.bias, first.stride, first.padding))
-    torch.testing.assert_close(next(seen(network, x, (1,))), expected)
+    torch.testing.assert_close(network.std.flatten(), torch.tensor([0.229, 0.224, 0.225]))
+    x = images(2)
+    first, standardised = network.features[0], (x - network.mean) / network.std
+    expected = functional.relu(functional.conv2d(standardised, first.weight, first.bias, first.stride, first.padding))
+    torch.testing.assert_close(next(layer_features(network, x, (1,))), expected)
 
 
-def test_the_layers_are_those_that_were_published():
+def test_the_layers_are_the_published_ones():
     with torch.device("meta"):
         network = VGG16()
-        shapes = {name: [tuple(x.shape[1:]) for x in seen(known.make(), torch.empty(1, 3, 64, 64), known.lpips)]
-                  for name, known in KNOWN.items()}  # fmt: skip
-        last = list(seen(network, torch.empty(1, 3, 64, 64), KNOWN["vgg16"].loss))[-1]
+        x = torch.empty(1, 3, 64, 64)
+        shapes = {
+            name: [tuple(features.shape[1:]) for features in layer_features(known.build(), x, known.lpips_layers)]
+            for name, known in FEATURE_NETWORKS.items()
+        }
+        last = list(layer_features(network, x, FEATURE_NETWORKS["vgg16"].loss_layers))[-1]
     # 14,714,688 is the published count of all layers before the classifier.
     assert sum(p.numel() for p in network.parameters()) == 14_714_688
-    assert [isinstance(network.features[i], nn.ReLU) for i in KNOWN["vgg16"].loss] == [True] * 4 + [False]
+    assert [isinstance(network.features[i], nn.ReLU) for i in FEATURE_NETWORKS["vgg16"].loss_layers] == [True] * 4 + [False]
     assert tuple(last.shape) == (1, 512, 2, 2)
     assert shapes["vgg16"] == [(64, 64, 64), (128, 32, 32), (256, 16, 16), (512, 8, 8), (512, 4, 4)]
     assert shapes["squeezenet"] == [tuple(shape) for shape in np.load(GOLDEN)["feature_shapes"].tolist()]
-    for known in KNOWN.values():
-        assert len(known.channels) == len(known.lpips)
+    for known in FEATURE_NETWORKS.values():
+        assert len(known.lpips_channels) == len(known.lpips_layers)
 
 
 def published():
-    start = KNOWN["squeezenet"]
-    return [find_weights(start.file), find_weights(start.heads)]
+    network = FEATURE_NETWORKS["squeezenet"]
+    return [find_weights(network.weights_prefix), find_weights(network.heads_prefix)]
 
 
 @pytest.mark.skipif(

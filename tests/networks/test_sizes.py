@@ -1,4 +1,4 @@
-"""Every picture from 8 to 128 pixels a side comes back in exactly its own size, and every pixel and code counts."""
+"""Images with sides from 8 to 128 are reproduced in their size, and every pixel and code has an effect."""
 
 import random
 from itertools import pairwise
@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from untwine.networks import NETWORKS, choose
+from untwine.networks import NETWORKS, select_networks
 from untwine.networks.conv import ConvDecoder, ConvEncoder, channels, halvings
 from untwine.networks.mlp import MLPDecoder, MLPEncoder
 
@@ -15,7 +15,7 @@ SIDES = range(8, 129)
 SIZES = list(zip(SIDES, random.Random(0).sample(SIDES, len(SIDES)), strict=True))
 
 
-def test_every_height_and_every_width_comes_back_exactly():
+def test_every_height_and_width_is_reproduced():
     assert {width for _, width in SIZES} == set(SIDES)
     assert sum(height % 2 != width % 2 for height, width in SIZES) > 30
     with torch.no_grad():
@@ -32,16 +32,16 @@ def test_every_pixel_reaches_the_codes_and_every_code_every_pixel(shape, norm):
     torch.manual_seed(0)
     encoder, decoder = ConvEncoder(shape, 5, 4, norm).double(), ConvDecoder(5, shape, 4, norm).double()
     x = torch.rand(4, *shape, dtype=torch.float64, requires_grad=True)
-    (seen,) = torch.autograd.grad(encoder(x).square().sum(), x)
-    # Rows and columns at the border that padding or striding would drop have no gradient.
-    assert (seen != 0).all()
+    (grad_x,) = torch.autograd.grad(encoder(x).square().sum(), x)
+    # Pixels at the border that padding or striding would drop have no gradient.
+    assert (grad_x != 0).all()
     z = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
-    picture = decoder(z)
-    assert picture.shape == (4, *shape)
-    moved = decoder(z + 0.1) - picture
-    assert (moved != 0).all()
-    (used,) = torch.autograd.grad(picture.square().sum(), z)
-    assert (used != 0).all()
+    image = decoder(z)
+    assert image.shape == (4, *shape)
+    difference = decoder(z + 0.1) - image
+    assert (difference != 0).all()
+    (grad_z,) = torch.autograd.grad(image.square().sum(), z)
+    assert (grad_z != 0).all()
 
 
 def test_halvings_end_at_four_and_round_up():
@@ -65,11 +65,11 @@ def test_memory_layout_does_not_change_the_result():
     x = torch.rand(3, 3, 13, 10)
     encoder, decoder = ConvEncoder(x.shape[1:], 4, 4, True), ConvDecoder(4, x.shape[1:], 4, True)
     z = encoder(x)
-    picture = decoder(z)
+    image = decoder(z)
     for net in (encoder, decoder):
         net.to(memory_format=torch.channels_last)
     torch.testing.assert_close(encoder(x.contiguous(memory_format=torch.channels_last)), z)
-    torch.testing.assert_close(decoder(z), picture)
+    torch.testing.assert_close(decoder(z), image)
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 8, 9)])
@@ -85,9 +85,9 @@ def test_mlp_maps_any_shape_and_computes_its_formula(shape):
 
 
 def test_the_table_of_networks_is_closed():
-    assert choose("auto", (5,)) is NETWORKS["mlp"]
-    assert choose("conv", (1, 8, 8)) is NETWORKS["conv"]
-    with pytest.raises(ValueError, match=r"expected one of auto, mlp, conv, conv_norm, .*but got 'resnet'"):
-        choose("resnet", (5,))
-    with pytest.raises(ValueError, match=r"networks='conv' expected pictures \(C, H, W\), but the rows are vectors of 5"):
-        choose("conv", (5,))
+    assert select_networks("auto", (5,)) is NETWORKS["mlp"]
+    assert select_networks("conv", (1, 8, 8)) is NETWORKS["conv"]
+    with pytest.raises(ValueError, match=r"networks must be 'auto', 'mlp', 'conv', 'conv_norm', .*; got 'resnet'"):
+        select_networks("resnet", (5,))
+    with pytest.raises(ValueError, match=r"networks='conv' needs images \(C, H, W\); got vectors with 5 features"):
+        select_networks("conv", (5,))

@@ -1,4 +1,4 @@
-"""What a page says of parts that have collapsed or leak, and what it tells to try."""
+"""What a page finds in blocks that have collapsed or leak, and what it suggests to try."""
 
 from __future__ import annotations
 
@@ -7,59 +7,62 @@ import json
 import re
 
 import pytest
-from run_folders import ABOUT, codes, contrast, score
+from run_folders import CARD, codes, contrast, score
 from run_folders import scores as good
 
 import untwine as un
 from untwine.evaluation.diagnostics import diagnose
-from untwine.evaluation.scoring import evaluate, write_scores
+from untwine.evaluation.scoring import evaluate
 from untwine.methods import METHODS
 from untwine.report.advice import advice, findings
 from untwine.report.page import page
-from untwine.report.verdict import EMPTY, verdict
-from untwine.report.verdict import SILENT as EMPTY_COMMON
+from untwine.report.verdict import COMMON_COLLAPSED, SALIENT_COLLAPSED, verdict
 from untwine.runs.reading import read_runs
+from untwine.runs.scores import write_scores
 
 PRINCIPLED = {"n_common": 4, "n_salient": 2, "beta_common": 1.0, "beta_salient": 0.2, "lambda_s": 2.5, "lambda_z": 25.0}
 PRINCIPLED |= {"likelihood": "auto", "scale": 0.32, "epochs": 50}
 CVAE = {"n_common": 4, "n_salient": 2, "beta_common": 1.0, "beta_salient": 1.0, "lambda_tc": 1.0, "epochs": 50}
 CPCA = {"n_common": 4, "n_salient": 2, "alpha": 0.5}
-LEARNT = [("fit", epoch, "vae", "reconstruction", 5 + 5 * 0.01**epoch) for epoch in range(5)]
+CONVERGED = [("fit", epoch, "vae", "reconstruction", 5 + 5 * 0.01**epoch) for epoch in range(5)]
 SCALE = ["lower scale (0.32 now)", "raise beta_common (1 now)"]
-SILENT = codes(common=1e-4)
-COLLAPSED = codes(target=1e-5, background=1e-5, effect=1e-6)
+COMMON = codes(common=1e-4)
+SALIENT = codes(target=1e-5, background=1e-5, effect=1e-6)
 
 
-def made(folder, params=PRINCIPLED, name="demo", shape=(3, 8, 8), **files):
-    folder.full(name, about={**ABOUT, "params": params, "shape": list(shape)}, **{"history": LEARNT, **files})
+def run_of(folder, params=PRINCIPLED, name="demo", shape=(3, 8, 8), **files):
+    folder.full(name, card={**CARD, "params": params, "shape": list(shape)}, **{"history": CONVERGED, **files})
     return next(run for run in read_runs(folder.root) if run.path.name == name)
 
 
-def told(run):
-    """Return what failed, and for each what to try, without markup and without what the fields mean."""
+def advised(run):
+    """Return what failed, and for each what to try, without markup and without the meaning of the fields."""
     plain = lambda text: re.sub(r", [^(]*(?= \()", "", html.unescape(re.sub("<.*?>", "", text)))  # noqa: E731
-    return {found.what: [plain(text) for text in found.tries] for found in findings(run)}
+    return {one.failure: [plain(text) for text in one.suggestions] for one in findings(run)}
 
 
-def test_a_run_that_came_apart_needs_no_advice(folder):
-    run = made(folder)
-    assert told(run) == {}
+def test_a_disentangled_run_needs_no_advice(folder):
+    run = run_of(folder)
+    assert advised(run) == {}
     assert advice(run) == ""
 
 
-def test_a_collapsed_salient_part_is_named_with_its_numbers(folder):
-    run = made(folder, {**PRINCIPLED, "beta_salient": 1000.0}, codes=COLLAPSED, scores=good(0.3, 0.6))
-    assert told(run) == {"The salient part has collapsed.": ["lower beta_salient (1000 now)", *SCALE]}
-    (found,) = findings(run)
-    assert "variance is less than 0.0001 in each of 2 dimensions, and 0.0 % of what varies" in found.why
-    # Whatever a probe reads from codes that differ by rounding, nothing came apart.
+def test_a_collapsed_salient_block_is_named_with_its_numbers(folder):
+    run = run_of(folder, {**PRINCIPLED, "beta_salient": 1000.0}, codes=SALIENT, scores=good(0.3, 0.6))
+    assert advised(run) == {"The salient block has collapsed.": ["lower beta_salient (1000 now)", *SCALE]}
+    (finding,) = findings(run)
+    assert (
+        "variance is less than 0.0001 in each of 2 dimensions, and they account for 0.0 % of the variance of the targets"
+        in finding.evidence
+    )
+    # Whatever a probe predicts from codes that differ by rounding error, nothing is disentangled.
     assert verdict(run).status == "not"
-    assert verdict(run).reasons == (EMPTY,)
-    assert "The salient part has collapsed." in page([run])
+    assert verdict(run).reasons == (SALIENT_COLLAPSED,)
+    assert "The salient block has collapsed." in page([run])
 
 
-def test_a_collapse_is_seen_without_any_label(folder):
-    run = made(folder, codes=COLLAPSED, scores={"reconstruction.x": score(0.1, "lower")})
+def test_a_collapse_is_detected_without_any_label(folder):
+    run = run_of(folder, codes=SALIENT, scores={"reconstruction.x": score(0.1, "lower")})
     assert verdict(run).status == "not"
 
 
@@ -69,107 +72,112 @@ def test_a_collapse_is_seen_without_any_label(folder):
     ids=["small units that are decoded", "large codes of what is small in the data"],
 )
 def test_small_is_not_collapsed(folder, small):
-    assert "The salient part has collapsed." not in told(made(folder, codes=small))
+    assert "The salient block has collapsed." not in advised(run_of(folder, codes=small))
 
 
-def test_where_nothing_is_salient_an_empty_part_is_right(folder):
-    run = made(folder, codes=COLLAPSED, contrast=contrast(0.4, 0))
-    (found,) = findings(run)
-    assert "found nothing salient in this data, so an empty part may be just right" in found.why
-    assert found.tries == ()
+def test_where_nothing_is_salient_an_empty_block_is_right(folder):
+    run = run_of(folder, codes=SALIENT, contrast=contrast(0.4, 0))
+    (finding,) = findings(run)
+    assert "found nothing salient, so an empty block may be right" in finding.evidence
+    assert finding.suggestions == ()
 
 
 def test_where_nothing_is_salient_no_setting_is_blamed_for_codes_alike(folder):
-    run = made(folder, codes=codes(target=0.9, background=0.9), contrast=contrast(0.4, 0))
-    assert told(run) == {"There may be nothing to take apart.": []}
-    leaks = told(made(folder, name="leaks", scores=good(0.9, 0.6), contrast=contrast(0.4, 0)))
-    assert list(leaks) == ["There may be nothing to take apart.", "The common part leaks the class."]
+    run = run_of(folder, codes=codes(target=0.9, background=0.9), contrast=contrast(0.4, 0))
+    assert advised(run) == {"There may be nothing to disentangle.": []}
+    leaks = advised(run_of(folder, name="leaks", scores=good(0.9, 0.6), contrast=contrast(0.4, 0)))
+    assert list(leaks) == ["There may be nothing to disentangle.", "The common block leaks the class."]
 
 
 def test_without_a_contrast_test_it_is_advised(folder):
-    run = made(folder, codes=COLLAPSED, contrast=None)
-    assert told(run)["The salient part has collapsed."][-1].startswith("ask un.contrast_test(samples)")
+    run = run_of(folder, codes=SALIENT, contrast=None)
+    assert advised(run)["The salient block has collapsed."][-1].startswith("test with un.contrast_test(samples)")
 
 
 def test_only_fields_that_the_method_has_are_named(folder):
     leaks = good(0.9, 0.6)
-    what = "The common part leaks the class."
-    assert told(made(folder, scores=leaks)) == {
+    what = "The common block leaks the class."
+    assert advised(run_of(folder, scores=leaks)) == {
         what: ["raise beta_common (1 now)", "lower beta_salient (0.2 now)", "lower n_common (4 now)", "raise epochs (50 now)"]
     }
-    assert told(made(folder, CVAE, "cvae", scores=leaks)) == {
+    assert advised(run_of(folder, CVAE, "cvae", scores=leaks)) == {
         what: ["raise beta_common (1 now)", "lower beta_salient (1 now)", "raise lambda_tc (1 now)", "lower n_common (4 now)"]
     }
-    assert told(made(folder, CPCA, "cpca", scores=leaks)) == {what: ["raise alpha (0.5 now)", "lower n_common (4 now)"]}
-    swept = told(made(folder, {**CPCA, "alpha": None}, "swept", scores=leaks))
+    assert advised(run_of(folder, CPCA, "cpca", scores=leaks)) == {what: ["raise alpha (0.5 now)", "lower n_common (4 now)"]}
+    swept = advised(run_of(folder, {**CPCA, "alpha": None}, "swept", scores=leaks))
     assert swept == {what: ["raise alpha (chosen from the data now, alpha_)", "lower n_common (4 now)"]}
 
 
-def test_a_common_part_that_leaks_is_made_dear_before_it_is_made_alike(folder):
+def test_a_leaking_common_block_is_penalised_before_its_codes_are_matched(folder):
     few = {key: value for key, value in PRINCIPLED.items() if key != "n_common"}
     for weight, shown in ((0.0, True), (1.0, True), (5.0, False), (25.0, False)):
-        run = made(folder, {**few, "lambda_z": weight}, f"weight{weight}", scores=good(0.9, 0.6))
-        found = told(run)["The common part leaks the class."]
-        assert found[:2] == ["raise beta_common (1 now)", "lower beta_salient (0.2 now)"]
-        assert (f"raise lambda_z ({weight:g} now)" in found) == shown
+        run = run_of(folder, {**few, "lambda_z": weight}, f"weight{weight}", scores=good(0.9, 0.6))
+        suggested = advised(run)["The common block leaks the class."]
+        assert suggested[:2] == ["raise beta_common (1 now)", "lower beta_salient (0.2 now)"]
+        assert (f"raise lambda_z ({weight:g} now)" in suggested) == shown
 
 
-def test_a_silent_common_part_is_named_with_its_numbers(folder):
-    run = made(folder, codes=SILENT)
+def test_a_collapsed_common_block_is_named_with_its_numbers(folder):
+    run = run_of(folder, codes=COMMON)
     tries = ["lower lambda_z (25 now)", "lower beta_common (1 now)", "lower scale (0.32 now)"]
-    assert told(run) == {"The common part is silent.": tries}
-    (found,) = findings(run)
-    assert "variance is at most 0.0001 in each of 4 dimensions, and 0.0 % of what varies in the background" in found.why
-    # Nothing salient can be read from what holds nothing: the scores alone would say that all is well.
+    assert advised(run) == {"The common block has collapsed.": tries}
+    (finding,) = findings(run)
+    assert (
+        "variance is at most 0.0001 in each of 4 dimensions, and they account for 0.0 % of the variance of the background"
+        in finding.evidence
+    )
+    # Nothing leaks into a block that encodes nothing: by the scores alone all would be well.
     assert verdict(run).status == "not"
-    assert verdict(run).reasons == (EMPTY_COMMON,)
-    assert "The common part is silent." in page([run])
+    assert verdict(run).reasons == (COMMON_COLLAPSED,)
+    assert "The common block has collapsed." in page([run])
 
 
-def test_a_common_part_that_has_nothing_to_hold_may_be_silent(folder):
-    assert told(made(folder, codes=codes(common=1e-4, varies=False))) == {}
+def test_a_common_block_that_has_nothing_to_encode_may_collapse(folder):
+    assert advised(run_of(folder, codes=codes(common=1e-4, varies=False))) == {}
     small = codes()
     for group in ("target", "background"):
         small["common"][group] |= {"variance": [1e-4] * 4}  # small units that are decoded
-    assert told(made(folder, name="units", codes=small)) == {}
+    assert advised(run_of(folder, name="units", codes=small)) == {}
 
 
-def test_both_parts_may_be_empty(folder):
-    both = {**COLLAPSED, "common": SILENT["common"]}
-    assert list(told(made(folder, codes=both))) == ["The salient part has collapsed.", "The common part is silent."]
+def test_both_blocks_may_collapse(folder):
+    both = {**SALIENT, "common": COMMON["common"]}
+    assert list(advised(run_of(folder, codes=both))) == ["The salient block has collapsed.", "The common block has collapsed."]
 
 
 CONTRASTIVE = [name for name, method in METHODS.items() if {"n_common", "n_salient"} <= set(method().get_params())]
 FAILURES = {
-    "The salient part has collapsed.": {"codes": COLLAPSED},
-    "The common part is silent.": {"codes": SILENT},
-    "The common part leaks the class.": {"scores": good(0.9, 0.6)},
-    "The salient part holds little of the class.": {"scores": good(0.4, 0.12)},
-    "The salient part leaks the factors that both groups have.": {"scores": {**good(), "factors.salient": score(0.8, "lower")}},
+    "The salient block has collapsed.": {"codes": SALIENT},
+    "The common block has collapsed.": {"codes": COMMON},
+    "The common block leaks the class.": {"scores": good(0.9, 0.6)},
+    "The salient block encodes little of the class.": {"scores": good(0.4, 0.12)},
+    "The salient block leaks the factors that both groups share.": {
+        "scores": {**good(), "factors.salient": score(0.8, "lower")}
+    },
     "The background still has salient codes.": {"codes": codes(target=0.9, background=0.45)},
 }
 
 
-@pytest.mark.parametrize("shape", [(20,), (3, 8, 8)], ids=["vectors", "pictures"])
+@pytest.mark.parametrize("shape", [(20,), (3, 8, 8)], ids=["vectors", "images"])
 @pytest.mark.parametrize("name", CONTRASTIVE)
 def test_every_contrastive_method_has_something_to_try_against_every_failure(folder, name, shape):
     params = METHODS[name]().get_params()
     for number, (what, files) in enumerate(FAILURES.items()):
-        about = {**ABOUT, "method": name, "params": params, "shape": list(shape), "blocks": {"common": 4, "salient": 2}}
-        folder.full(str(number), about=about, **{"history": LEARNT, **files})
+        about = {**CARD, "method": name, "params": params, "shape": list(shape), "blocks": {"common": 4, "salient": 2}}
+        folder.full(str(number), card=about, **{"history": CONVERGED, **files})
         (run,) = [run for run in read_runs(folder.root) if run.path.name == str(number)]
-        tries = told(run)[what]
+        tries = advised(run)[what]
         assert 0 < len(tries) <= 4, what
         fields = [re.match(r"(?:raise|lower) (\w+)", text)[1] for text in tries]
         assert set(fields) <= set(params), what
 
 
-def test_what_one_method_alone_has_is_named(folder):
+def test_fields_of_a_single_method_are_named(folder):
     def tries(name, what, **changes):
-        about = {**ABOUT, "method": name, "params": {**METHODS[name]().get_params(), **changes}, "shape": [20]}
-        folder.full(name + what[:20] + str(len(changes)), about=about, **{"history": LEARNT, **FAILURES[what]})
+        about = {**CARD, "method": name, "params": {**METHODS[name]().get_params(), **changes}, "shape": [20]}
+        folder.full(name + what[:20] + str(len(changes)), card=about, **{"history": CONVERGED, **FAILURES[what]})
         run = next(run for run in read_runs(folder.root) if run.path.name == name + what[:20] + str(len(changes)))
-        return [re.match(r"(?:raise|lower) \w+", text)[0] for text in told(run)[what]]
+        return [re.match(r"(?:raise|lower) \w+", text)[0] for text in advised(run)[what]]
 
     collapsed, leaks, present = (what for number, what in enumerate(FAILURES) if number in (0, 2, 5))
     assert tries("sep_vae", collapsed) == ["lower beta_salient", "raise lambda_class", "raise beta_common"]
@@ -184,87 +192,87 @@ def test_what_one_method_alone_has_is_named(folder):
     assert tries("generalised_contrastive_pca", collapsed) == ["raise n_salient"]
 
 
-def test_a_weight_of_nothing_cannot_be_lowered(folder):
-    run = made(folder, {**PRINCIPLED, "beta_salient": 0.0}, scores=good(0.9, 0.6))
-    assert not any("beta_salient" in text for text in told(run)["The common part leaks the class."])
+def test_a_weight_of_0_cannot_be_lowered(folder):
+    run = run_of(folder, {**PRINCIPLED, "beta_salient": 0.0}, scores=good(0.9, 0.6))
+    assert not any("beta_salient" in text for text in advised(run)["The common block leaks the class."])
 
 
-def test_salient_codes_that_hold_common_factors(folder):
+def test_salient_codes_that_encode_common_factors(folder):
     leaks = {**good(), "factors.salient": score(0.8, "lower")}
-    what = "The salient part leaks the factors that both groups have."
+    what = "The salient block leaks the factors that both groups share."
     tries = ["raise lambda_s (2.5 now)", "raise beta_salient (0.2 now)", "raise epochs (50 now)"]
-    assert told(made(folder, scores=leaks)) == {what: tries}
-    wide = told(made(folder, name="wide", scores=leaks, contrast=contrast(n_salient=1)))
-    assert wide == {what: ['lower n_salient (2 now; the test above found 1, which n_salient="auto" takes)', *tries]}
+    assert advised(run_of(folder, scores=leaks)) == {what: tries}
+    wide = advised(run_of(folder, name="wide", scores=leaks, contrast=contrast(n_salient=1)))
+    assert wide == {what: ['lower n_salient (2 now; the contrast test estimated 1, which n_salient="auto" uses)', *tries]}
 
 
-def test_common_codes_that_hold_salient_factors(folder):
+def test_common_codes_that_encode_salient_factors(folder):
     leaks = {"factors_salient.salient": score(0.9), "factors_salient.common": score(0.4, "lower")}
-    assert list(told(made(folder, scores=leaks))) == ["The common part leaks the salient factors."]
+    assert list(advised(run_of(folder, scores=leaks))) == ["The common block leaks the salient factors."]
 
 
-def test_a_salient_part_that_holds_little(folder):
-    run = made(folder, {**CVAE, "likelihood": "auto", "scale": 0.2}, scores=good(0.4, 0.12), contrast=contrast(n_salient=6))
-    assert told(run) == {
-        "The salient part holds little of the class.": [
+def test_a_salient_block_that_encodes_little(folder):
+    run = run_of(folder, {**CVAE, "likelihood": "auto", "scale": 0.2}, scores=good(0.4, 0.12), contrast=contrast(n_salient=6))
+    assert advised(run) == {
+        "The salient block encodes little of the class.": [
             "lower beta_salient (1 now)",
-            'raise n_salient (2 now; the test above found 6, which n_salient="auto" takes)',
+            'raise n_salient (2 now; the contrast test estimated 6, which n_salient="auto" uses)',
             "lower scale (0.2 now)",
             "raise epochs (50 now)",
         ]
     }
 
 
-def test_the_scale_of_vectors_is_learnt_and_no_advice(folder):
+def test_the_scale_of_vectors_is_learnt_and_never_suggested(folder):
     params = {**PRINCIPLED, "beta_salient": 5.0}
-    found = told(made(folder, params, shape=(20,), codes=COLLAPSED))
-    assert found == {"The salient part has collapsed.": ["lower beta_salient (5 now)", "raise beta_common (1 now)"]}
-    fixed = told(made(folder, {**params, "likelihood": "gaussian"}, "fixed", shape=(20,), codes=COLLAPSED))
-    assert "lower scale (0.32 now)" in fixed["The salient part has collapsed."]
+    suggested = advised(run_of(folder, params, shape=(20,), codes=SALIENT))
+    assert suggested == {"The salient block has collapsed.": ["lower beta_salient (5 now)", "raise beta_common (1 now)"]}
+    fixed = advised(run_of(folder, {**params, "likelihood": "gaussian"}, "fixed", shape=(20,), codes=SALIENT))
+    assert "lower scale (0.32 now)" in fixed["The salient block has collapsed."]
 
 
 def test_a_background_with_salient_codes(folder):
-    run = made(folder, codes=codes(target=0.9, background=0.45))
-    assert list(told(run)) == ["The background still has salient codes."]
-    assert told(run)["The background still has salient codes."][0] == "raise lambda_s (2.5 now)"
-    assert "They are 50 % as large" in advice(run)
-    assert told(made(folder, name="quiet", codes=codes(target=0.9, background=0.18))) == {}
+    run = run_of(folder, codes=codes(target=0.9, background=0.45))
+    assert list(advised(run)) == ["The background still has salient codes."]
+    assert advised(run)["The background still has salient codes."][0] == "raise lambda_s (2.5 now)"
+    assert "Their mean squared size is 50 % of that of the targets" in advice(run)
+    assert advised(run_of(folder, name="quiet", codes=codes(target=0.9, background=0.18))) == {}
 
 
 def test_more_epochs_come_first_where_the_error_was_still_falling(folder):
     falling = [("fit", epoch, "vae", "reconstruction", 10.0 - epoch) for epoch in range(5)]
     leaks = good(0.9, 0.6)
-    found = told(made(folder, history=falling, scores=leaks))["The common part leaks the class."]
-    assert found[0] == "raise epochs (50 now; the error was still falling)"
-    assert len(found) == 4
-    found = told(made(folder, name="learnt", scores=leaks))["The common part leaks the class."]
-    assert found[0] == "raise beta_common (1 now)"
+    suggested = advised(run_of(folder, history=falling, scores=leaks))["The common block leaks the class."]
+    assert suggested[0] == "raise epochs (50 now; the error was still falling)"
+    assert len(suggested) == 4
+    suggested = advised(run_of(folder, name="learnt", scores=leaks))["The common block leaks the class."]
+    assert suggested[0] == "raise beta_common (1 now)"
 
 
-def test_what_the_page_says_is_escaped(folder):
-    run = made(folder, codes=COLLAPSED)
-    assert "<b>The salient part has collapsed.</b>" in advice(run)
-    assert "lower <code>beta_salient</code>, what codes of the salient part cost (0.2 now)" in advice(run)
+def test_advice_is_markup_with_fields_as_code(folder):
+    run = run_of(folder, codes=SALIENT)
+    assert "<b>The salient block has collapsed.</b>" in advice(run)
+    assert "lower <code>beta_salient</code>, the KL weight of the salient block (0.2 now)" in advice(run)
 
 
 @pytest.mark.parametrize("beta, empty", [(1000.0, True), (0.2, False)])
-def test_a_real_run_with_a_dear_salient_part_collapses_and_the_page_says_so(folder, tmp_path, beta, empty):
+def test_a_real_run_with_a_heavily_penalised_salient_block_collapses_and_the_page_says_so(folder, tmp_path, beta, empty):
     data = un.load("toy_contrast", n_target=400, n_background=400)
     method = un.PrincipledVAE(epochs=8, n_common=5, n_salient="auto", beta_salient=beta).fit(data.train, out=tmp_path / "run")
-    write_scores(tmp_path / "run" / "scores.json", evaluate(method, data.test, ["factors"]))
+    write_scores(tmp_path / "run", evaluate(method, data.test, ["factors"]))
     diagnose(tmp_path / "run", method, data.train, data.test)
     text = un.report(tmp_path / "run", tmp_path / "page.html").read_text()
     assert "Estimated number of salient dimensions: 2. This run has 2." in text
-    assert ("The salient part has collapsed." in text) == empty
-    assert ("cost (1000 now)" in text) == empty
+    assert ("The salient block has collapsed." in text) == empty
+    assert ("the KL weight of the salient block (1000 now)" in text) == empty
     assert (max(json.loads((tmp_path / "run" / "codes.json").read_text())["salient"]["target"]["variance"]) < 0.01) == empty
 
 
 @pytest.mark.parametrize("weight, empty", [(1000.0, True), (5.0, False)])
-def test_a_real_run_with_a_large_lambda_z_is_silent_and_the_page_says_so(tmp_path, weight, empty):
+def test_a_real_run_with_a_large_lambda_z_collapses_and_the_page_says_so(tmp_path, weight, empty):
     data = un.load("toy_contrast", n_target=400, n_background=400)
     method = un.PrincipledVAE(epochs=8, n_common=5, n_salient=2, lambda_z=weight).fit(data.train, out=tmp_path / "run")
     diagnose(tmp_path / "run", method, data.train, data.test)
     text = un.report(tmp_path / "run", tmp_path / "page.html").read_text()
-    assert ("The common part is silent." in text) == empty
-    assert ("both groups are made alike (1000 now)" in text) == empty
+    assert ("The common block has collapsed." in text) == empty
+    assert ("matching the common codes of both groups (1000 now)" in text) == empty

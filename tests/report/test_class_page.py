@@ -1,13 +1,13 @@
-"""The page of a run that takes class and content apart."""
+"""The page of a run with a class block and a content block."""
 
 from __future__ import annotations
 
 import numpy as np
-from run_folders import ABOUT, gallery, score
-from test_page import read
+from report_page import read
+from run_folders import CARD, score, stored_gallery
 
-CLASSES = {**ABOUT, "method": "lord", "params": {"n_class": 4, "n_content": 2}, "blocks": {"class": 4, "content": 2}}
-READ = {
+CLASSES = {**CARD, "method": "lord", "params": {"n_class": 4, "n_content": 2}, "blocks": {"class": 4, "content": 2}}
+SCORES = {
     "class_chance.x": score(0.021, "info"),
     "class_read.class": score(0.951),
     "class_read.content": score(0.034, "lower"),
@@ -15,57 +15,59 @@ READ = {
     "content_read.class": score(0.012, "lower"),
     "content_read.content": score(0.877),
 }
-SWITCHED = ("Every class with every content", "Nearest in each space")
+IMAGES = ("Class and content swaps", "Nearest neighbours per block")
 
 
-def drawn(**changes):
+def class_gallery(**changes):
     rng = np.random.default_rng(0)
-    arrays = gallery(blocks=("class", "content"))
+    arrays = stored_gallery(blocks=("class", "content"))
     arrays |= {"switch_sources": rng.random((3, 3, 8, 8)), "switch_grid": rng.random((3, 3, 3, 8, 8))}
     arrays |= {"near_sources": rng.random((2, 3, 8, 8)), "near_class": rng.random((2, 5, 3, 8, 8))}
     return {**arrays, "near_content": rng.random((2, 5, 3, 8, 8)), **changes}
 
 
-def test_class_and_content_have_their_grid_their_neighbours_and_their_readings(folder, tmp_path):
-    page = read(folder.full(about=CLASSES, scores=READ, gallery=drawn(), contrast=None, codes=None), tmp_path)
-    for title in ("What can be read from each part", *SWITCHED):
+def test_class_and_content_have_swaps_neighbours_and_probe_accuracy(folder, tmp_path):
+    page = read(folder.full(card=CLASSES, scores=SCORES, gallery=class_gallery(), contrast=None, codes=None), tmp_path)
+    for title in ("Probe accuracy per block", *IMAGES):
         assert title in page.headings
     assert "Swaps" not in page.headings
     text = " ".join(page.text.split())
-    assert "class from class0.9510.021as near to 1 as can be" in text
-    assert "class from content0.0340.021as near to chance as can be" in text
-    assert "content from class0.0120.011as near to chance" in text
-    assert "content from content0.8770.011as near to 1" in text
-    assert "In a class part that works the classes stand apart; in a content part that works they are mixed." in text
+    assert "class from class0.9510.021near 1" in text
+    assert "class from content0.0340.021near the chance level" in text
+    assert "content from class0.0120.011near the chance level" in text
+    assert "content from content0.8770.011near 1" in text
+    assert "the classes are separated in the class block and mixed in the content block." in text
 
 
-def test_a_class_run_without_pictures_says_how_to_make_them(folder, tmp_path):
-    path = folder.write(about=CLASSES)
+def test_a_class_run_without_images_names_the_command_that_makes_them(folder, tmp_path):
+    path = folder.write(card=CLASSES)
     page = read(path, tmp_path)
-    assert "There are no pictures of classes with other contents yet" in page.text
-    assert "What can be read from each part" not in page.headings
+    assert "There are no images of classes with other contents yet" in page.text
+    assert "Probe accuracy per block" not in page.headings
 
 
-def test_rows_that_are_vectors_have_no_grid(folder, tmp_path):
+def test_vectors_have_no_grid(folder, tmp_path):
     about = {**CLASSES, "shape": [5]}
-    page = read(folder.full(about=about, scores=READ, gallery=gallery(False, ("class", "content")), codes=None), tmp_path)
-    assert not set(SWITCHED) & set(page.headings)
-    assert "What can be read from each part" in page.headings
+    page = read(
+        folder.full(card=about, scores=SCORES, gallery=stored_gallery(False, ("class", "content")), codes=None), tmp_path
+    )
+    assert not set(IMAGES) & set(page.headings)
+    assert "Probe accuracy per block" in page.headings
 
 
-def test_neighbours_that_are_none_are_left_out(folder, tmp_path):
-    one = drawn(near_class=np.zeros((1, 0, 3, 8, 8)))
-    page = read(folder.full(about=CLASSES, scores=READ, gallery=one, contrast=None, codes=None), tmp_path)
-    assert "Nearest in each space" not in page.headings
+def test_a_single_image_without_neighbours_is_left_out(folder, tmp_path):
+    one = class_gallery(near_class=np.zeros((1, 0, 3, 8, 8)))
+    page = read(folder.full(card=CLASSES, scores=SCORES, gallery=one, contrast=None, codes=None), tmp_path)
+    assert "Nearest neighbours per block" not in page.headings
 
 
-def test_gaussian_codes_are_shown_dimension_by_dimension(folder, tmp_path):
-    unsure = drawn(posterior_content=np.array([[0.0, 2.0], [1.0, 0.1]]))
-    page = read(folder.full(about=CLASSES, scores=READ, gallery=unsure, contrast=None, codes=None), tmp_path)
-    assert "How sure each dimension is" in page.headings
-    assert "fell back on the prior" in " ".join(page.text.split())
+def test_gaussian_posteriors_are_shown_per_dimension(folder, tmp_path):
+    gaussian = class_gallery(posterior_content=np.array([[0.0, 2.0], [1.0, 0.1]]))
+    page = read(folder.full(card=CLASSES, scores=SCORES, gallery=gaussian, contrast=None, codes=None), tmp_path)
+    assert "Posterior per dimension" in page.headings
+    assert "collapsed to the prior" in " ".join(page.text.split())
 
 
-def test_codes_that_are_no_gaussians_have_no_such_picture(folder, tmp_path):
-    page = read(folder.full(about=CLASSES, scores=READ, gallery=drawn(), contrast=None, codes=None), tmp_path)
-    assert "How sure each dimension is" not in page.headings
+def test_codes_without_a_posterior_have_no_such_section(folder, tmp_path):
+    page = read(folder.full(card=CLASSES, scores=SCORES, gallery=class_gallery(), contrast=None, codes=None), tmp_path)
+    assert "Posterior per dimension" not in page.headings

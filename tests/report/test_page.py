@@ -1,98 +1,43 @@
+"""The page: every section, in order, self-contained, escaped, and the same every time."""
+
 from __future__ import annotations
 
 import base64
 import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
-from run_folders import ABOUT, ONE_BLOCK, TERMS, gallery, score, scores
+from report_page import read
+from run_folders import CARD, ONE_BLOCK, TERMS, score, scores, stored_gallery
 
 from untwine.report.page import report
 
-VOID = {"img", "meta", "br"}
-FIRST = ["Is there anything salient?", "Did the parts come apart?"]
+FIRST = ["Is there salient variation?", "Are the blocks disentangled?"]
 HEADINGS = [
     "Scores",
-    "Each part alone",
-    "Originals and reconstructions",
+    "Decoding single blocks",
+    "Reconstructions",
     "Swaps",
-    "Taken out and put in",
-    "Between four salient parts",
-    "What each latent changes",
-    "What each latent tells",
-    "Made from drawn codes",
-    "The codes in a plane",
-    "Training",
+    "Removing and transferring the salient block",
+    "Interpolation of the salient block",
+    "Latent traversals",
+    "Mutual information of latents and factors",
+    "Samples from the prior",
+    "t-SNE of the codes",
+    "Training curves",
     "Configuration",
-    "How to repeat it",
+    "Reproduce this run",
 ]
-LATER = ("Taken out and put in", "Made from drawn codes")  # not in older runs
+LATER = ("Removing and transferring the salient block", "Samples from the prior")  # not in older runs
 HOSTILE = "<script>alert('$x_&\"')</script>"
-
-
-class Page(HTMLParser):
-    """Reads a page strictly: every tag that opens must close in order."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.headings, self.ids = [], [], [], set()
-        self.text, self.styles = "", ""
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        assert len(dict(attrs)) == len(attrs)
-        self.tags.append((tag, dict(attrs)))
-        if "id" in dict(attrs):
-            assert dict(attrs)["id"] not in self.ids
-            self.ids.add(dict(attrs)["id"])
-        if tag not in VOID:
-            self.open.append(tag)
-        if tag in ("h1", "h2", "h3", "h4"):
-            self.headings.append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" in self.open:
-            self.styles += data
-            return
-        self.text += data
-        if any(tag in ("h1", "h2", "h3", "h4") for tag in self.open):
-            self.headings[-1] += data
-
-
-def read(runs, tmp_path):
-    out = tmp_path / "page.html"
-    assert report(runs, out) == out
-    page = Page(out.read_text(encoding="utf-8"))
-    asks_for_nothing(page)
-    return page
-
-
-def asks_for_nothing(page):
-    assert not {tag for tag, _ in page.tags} & {"script", "link", "iframe", "object", "embed", "base", "form"}
-    for _, attributes in page.tags:
-        for name, value in attributes.items():
-            if name in ("src", "srcset", "data", "action", "poster"):
-                assert value.startswith("data:image/png;base64,")
-            if name == "href":
-                assert value.startswith("#")
-                assert value[1:] in page.ids
-            assert not name.startswith("on")
-    assert "url(" not in page.styles
-    assert "@import" not in page.styles
 
 
 def test_a_full_run_has_every_section_and_loads_nothing(folder, tmp_path):
     page = read(folder.full(), tmp_path)
-    assert page.headings == ["demo", "What came apart", *FIRST, *HEADINGS]
-    assert "untwine evaluate" not in page.text.split("How to repeat it")[0]
+    assert page.headings == ["demo", "Disentanglement", *FIRST, *HEADINGS]
+    assert "untwine evaluate" not in page.text.split("Reproduce this run")[0]
     images = [attributes for tag, attributes in page.tags if tag == "img"]
-    # the spectrum, two bars, six sheets of pictures, three about single latents for each block, two planes, a curve a term
+    # the spectrum, two bars, six sheets of images, three about single latents for each block, two planes, a curve a term
     assert len(images) == 1 + 2 + 6 + 3 * 2 + 2 + len(TERMS)
     assert all(image["alt"] for image in images)
     for image in images:
@@ -106,11 +51,11 @@ def test_scores_are_those_of_the_file(folder, tmp_path):
     text = " ".join(page.text.split())
     for shown in ("0.910 ↑", "0.130 ↓", "0.876 ↑", "0.043 ↓", "0.00421 ↓", "0.890 to 0.930, n = 500"):
         assert shown in text
-    assert "Salient part: label probe 0.91, common part: 0.13 (chance 0.10)" in text
-    assert "The parts came apart" in text
+    assert "Salient block: linear-probe accuracy 0.91, common block: 0.13 (chance level 0.10)" in text
+    assert "The blocks are disentangled" in text
 
 
-def test_a_page_shows_the_settings_and_how_to_repeat_them(folder, tmp_path):
+def test_a_page_shows_the_configuration_and_how_to_reproduce_it(folder, tmp_path):
     path = folder.full()
     text = read(path, tmp_path).text
     command = text.partition("On the command line:")[2].partition("In Python:")[0].replace("\\\n    ", "")
@@ -126,24 +71,24 @@ def test_a_page_shows_the_settings_and_how_to_repeat_them(folder, tmp_path):
 
 
 def test_python_lines_are_python(folder, tmp_path):
-    text = read(folder.full(about={**ABOUT, "data": {}, "own_networks": ["encoder"]}), tmp_path).text
+    text = read(folder.full(card={**CARD, "data": {}, "own_networks": ["encoder"]}), tmp_path).text
     lines = text.partition("In Python:")[2].partition("Made by untwine")[0].strip()
     compile(lines, "lines", "exec")
     assert "networks=networks" in lines
     assert "un.load(" not in lines
 
 
-def test_what_is_missing_is_said_with_the_command_that_makes_it(folder, tmp_path):
-    path = folder.write(about={"format_version": 1, "method": "principled_vae"})
+def test_missing_files_are_named_with_the_command_that_makes_them(folder, tmp_path):
+    path = folder.write(card={"format_version": 1, "method": "principled_vae"})
     page = read(path, tmp_path)
-    assert page.headings == ["demo", "What came apart", *(title for title in HEADINGS if title not in LATER)]
+    assert page.headings == ["demo", "Disentanglement", *(title for title in HEADINGS if title not in LATER)]
     assert page.text.count(f"untwine evaluate {path}") == 10
     assert "no history.csv" in page.text
     assert not [tag for tag, _ in page.tags if tag == "img"]
 
 
-def test_vectors_have_lines_instead_of_pictures(folder, tmp_path):
-    page = read(folder.full(gallery=gallery(pictures=False)), tmp_path)
+def test_vectors_have_lines_instead_of_images(folder, tmp_path):
+    page = read(folder.full(gallery=stored_gallery(images=False)), tmp_path)
     images = [attributes["alt"] for tag, attributes in page.tags if tag == "img"]
     assert any("lines over the features" in alt for alt in images)
     assert page.text.count("these are vectors") == 3
@@ -153,17 +98,17 @@ def test_a_baseline_inside_a_run_stands_beside_it(folder, tmp_path):
     path = folder.full()
     folder.full(
         "demo/pca",
-        about=ONE_BLOCK,
+        card=ONE_BLOCK,
         scores={"probe.z": score(0.777), "reconstruction.x": score(0.5, "lower")},
-        gallery=gallery(blocks=("z",)),
+        gallery=stored_gallery(blocks=("z",)),
         history=[],
     )
     page = read(path, tmp_path)
     assert "demo/pca" in page.headings
     assert "All runs" not in page.headings
-    own, _, baseline = page.text.partition("How to repeat it")
+    own, _, baseline = page.text.partition("Reproduce this run")
     assert "0.777" in own
-    assert "there is nothing to take apart" in baseline
+    assert "there is nothing to disentangle" in baseline
     assert "Swaps" not in baseline
     alts = [attributes["alt"] for tag, attributes in page.tags if tag == "img"]
     assert any("salient 0.910, pca: z 0.777" in alt for alt in alts)
@@ -181,19 +126,19 @@ def test_several_runs_share_a_table_and_contents(folder, tmp_path):
     assert page.headings[:2] == ["3 runs", "All runs"]
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     assert links == ["#run-1", "#run-2", "#run-3"] * 2
-    assert re.search(r"b \(principled_vae\): the parts did not come apart", page.text)
+    assert re.search(r"b \(principled_vae\): the blocks are not disentangled", page.text)
 
 
-def test_stages_are_drawn_apart(folder, tmp_path):
+def test_stages_have_separate_curves(folder, tmp_path):
     history = [(stage, epoch, "p", "loss", 1.0) for stage in ("codes", "encoders") for epoch in range(3)]
     page = read(folder.full(history=history), tmp_path)
     assert [heading for heading in page.headings if heading.startswith("Stage")] == ["Stage codes", "Stage encoders"]
 
 
 def test_hostile_names_are_text(folder, tmp_path):
-    drawn = {**gallery(), "label_names": np.array([HOSTILE] + [f"_$\\frac{i}$" for i in range(9)])}
-    about = {
-        **ABOUT,
+    drawn = {**stored_gallery(), "label_names": np.array([HOSTILE] + [f"_$\\frac{i}$" for i in range(9)])}
+    card = {
+        **CARD,
         "method": HOSTILE,
         "params": {HOSTILE: HOSTILE, "b": [HOSTILE]},
         "data": {"name": HOSTILE, "options": {"a": HOSTILE}},
@@ -202,17 +147,17 @@ def test_hostile_names_are_text(folder, tmp_path):
     }
     marks = {f"probe.{HOSTILE}": score(0.2, "lower"), "probe.salient": score(0.9), f"{HOSTILE}.salient": score(0.1, HOSTILE)}
     history = [('"<b>$fit$"', epoch, '"<i>"', "$a_{$", 1.0) for epoch in range(3)]
-    page = read(folder.full("a <b>&", about=about, scores=marks, gallery=drawn, history=history), tmp_path)
+    page = read(folder.full("a <b>&", card=card, scores=marks, gallery=drawn, history=history), tmp_path)
     assert page.headings[0] == "a <b>&"
     assert page.text.count(HOSTILE) > 8
     assert not [tag for tag, _ in page.tags if tag in ("script", "b_", "i")]
 
 
-def test_numbers_that_are_not_there_are_said(folder, tmp_path):
+def test_missing_numbers_are_shown_as_such(folder, tmp_path):
     marks = {"probe.salient": {"value": None}, "probe.common": {"value": float("nan"), "direction": "lower"}}
     page = read(folder.full(scores=marks), tmp_path)
     assert page.text.count("n/a") == 2
-    assert "No score says whether the parts came apart" in page.text
+    assert "No score shows whether the blocks are disentangled" in page.text
 
 
 def test_the_page_is_the_same_every_time(folder, tmp_path):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from run_folders import contrast, gallery
+from run_folders import contrast, stored_gallery
 
 from untwine.report.page import report
 
@@ -16,7 +16,7 @@ def test_a_failed_page_leaves_the_old_one(folder, tmp_path):
     out = tmp_path / "page.html"
     out.write_text("old")
     (path / "scores.json").write_text("{")
-    with pytest.raises(ValueError, match=r"scores\.json expected JSON"):
+    with pytest.raises(ValueError, match=r"scores\.json must be JSON"):
         report(path, out)
     assert out.read_text() == "old"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["page.html", "runs"]
@@ -25,31 +25,31 @@ def test_a_failed_page_leaves_the_old_one(folder, tmp_path):
 @pytest.mark.parametrize(
     "name, content, sentence",
     [
-        ("method.json", b"{", "expected JSON"),
-        ("method.json", b"[]", "expected a JSON object"),
-        ("method.json", b'{"method": "a"}', "expected a format_version"),
-        ("method.json", b'{"format_version": 1, "method": 3}', "expected a format_version and a method"),
+        ("method.json", b"{", "must be JSON"),
+        ("method.json", b"[]", "must be a JSON object"),
+        ("method.json", b'{"method": "a"}', "must have an integer format_version"),
+        ("method.json", b'{"format_version": 1, "method": 3}', "must have an integer format_version and the name of a method"),
         ("method.json", b'{"format_version": 99, "method": "a"}', "upgrade untwine"),
-        ("scores.json", b'{"probe.z": 3}', "expected a number as value of 'probe.z'"),
-        ("scores.json", b'{"probe.z": {"value": "high"}}', "expected a number as value of 'probe.z'"),
-        ("scores.json", b"\xff", "expected JSON"),
-        ("history.csv", b"a,b\n1,2\n", "lacks"),
+        ("scores.json", b'{"probe.z": 3}', "a number as value for 'probe.z'"),
+        ("scores.json", b'{"probe.z": {"value": "high"}}', "a number as value for 'probe.z'"),
+        ("scores.json", b"\xff", "must be JSON"),
+        ("history.csv", b"a,b\n1,2\n", "it lacks epoch, player, stage, term, value"),
         ("history.csv", b"\xff\xfe", "cannot be read"),
-        ("history.csv", b"stage,epoch,player,term,value\nfit,one,p,t,1\n", "A history expected rows"),
-        ("history.csv", b"stage,epoch,player,term,value\nfit,1\n", "A history expected rows"),
-        ("contrast.json", b"[]", "expected a JSON object"),
-        ("contrast.json", b"{}", "expected the numbers that untwine evaluate keeps there"),
-        ("contrast.json", CONTRAST.replace(b"199", b'"many"'), r"contrast\.json expected the numbers"),
+        ("history.csv", b"stage,epoch,player,term,value\nfit,one,p,t,1\n", "must have the columns"),
+        ("history.csv", b"stage,epoch,player,term,value\nfit,1\n", "must have the columns"),
+        ("contrast.json", b"[]", "must be a JSON object"),
+        ("contrast.json", b"{}", "must hold the numbers that untwine evaluate writes there"),
+        ("contrast.json", CONTRAST.replace(b"199", b'"many"'), r"contrast\.json must hold the numbers"),
         ("contrast.json", CONTRAST.replace(b'"n_salient": 2', b'"n_salient": 20'), "run untwine evaluate again"),
         ("contrast.json", CONTRAST.replace(b'"n_salient": 2', b'"n_salient": true'), "run untwine evaluate again"),
         ("contrast.json", CONTRAST.replace(b"0.25", b"NaN"), "run untwine evaluate again"),
         ("contrast.json", CONTRAST.replace(b"[0.25, 0.25, 0.25]", b"[]"), "run untwine evaluate again"),
-        ("codes.json", b'{"salient": 3}', r"codes\.json expected the numbers"),
-        ("codes.json", b'{"salient": {"target": 3}}', r"codes\.json expected the numbers"),
-        ("codes.json", b'{"salient": {"target": {"variance": [1]}}}', r"codes\.json expected the numbers"),
+        ("codes.json", b'{"salient": 3}', r"codes\.json must hold the numbers"),
+        ("codes.json", b'{"salient": {"target": 3}}', r"codes\.json must hold the numbers"),
+        ("codes.json", b'{"salient": {"target": {"variance": [1]}}}', r"codes\.json must hold the numbers"),
         ("codes.json", b'{"salient": {"target": {"variance": 1, "energy": 1, "effect": 1}}}', "run untwine evaluate again"),
-        ("gallery.npz", b"PK", "expected plain arrays"),
-        ("gallery.npz", b"", "expected plain arrays"),
+        ("gallery.npz", b"PK", "must hold plain arrays"),
+        ("gallery.npz", b"", "must hold plain arrays"),
     ],
 )
 def test_damaged_files_are_refused_in_one_sentence(folder, tmp_path, name, content, sentence):
@@ -63,13 +63,13 @@ def test_damaged_files_are_refused_in_one_sentence(folder, tmp_path, name, conte
 
 def test_objects_in_a_gallery_are_never_unpickled(folder, tmp_path):
     path = folder.full(gallery={"originals": np.array([{}], dtype=object)})
-    with pytest.raises(ValueError, match="expected plain arrays"):
+    with pytest.raises(ValueError, match="must hold plain arrays"):
         report(path, tmp_path / "page.html")
 
 
 def test_wrong_shapes_in_a_gallery_get_a_sentence(folder, tmp_path):
-    path = folder.full(gallery={**gallery(), "swap_grid": np.zeros((2, 3, 3, 8, 8), np.float32)})
-    with pytest.raises(ValueError, match="swap_grid expected a grid of 3 x 3"):
+    path = folder.full(gallery={**stored_gallery(), "swap_grid": np.zeros((2, 3, 3, 8, 8), np.float32)})
+    with pytest.raises(ValueError, match="grid must have 3 x 3 images"):
         report(path, tmp_path / "page.html")
 
 
@@ -77,7 +77,7 @@ def test_folders_without_runs_are_refused(folder, tmp_path):
     with pytest.raises(ValueError, match="is not a folder"):
         report(tmp_path / "nowhere", tmp_path / "page.html")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"found no method\.json"):
+    with pytest.raises(ValueError, match=r"there is no method\.json"):
         report(tmp_path / "empty", tmp_path / "page.html")
     with pytest.raises(ValueError, match="is a folder; use"):
         report(folder.full(), tmp_path)

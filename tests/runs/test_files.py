@@ -16,8 +16,8 @@ def listing(folder):
 
 
 @pytest.fixture(params=["replace", "fsync", "chmod", "encode"])
-def trouble(request, monkeypatch):
-    """Let the writing fail at one of its steps; return what to write."""
+def failing_content(request, monkeypatch):
+    """Make one step of a write fail; return what to write."""
     if request.param == "encode":
         return "a lone surrogate \ud800"
 
@@ -28,14 +28,14 @@ def trouble(request, monkeypatch):
     return "new"
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_debris(tmp_path, trouble):
+def test_a_write_that_fails_leaves_the_old_file_and_no_temporary_one(tmp_path, failing_content):
     (tmp_path / "file").write_text("old")
     with pytest.raises((OSError, UnicodeEncodeError)):
-        files.write(tmp_path / "file", trouble)
+        files.write(tmp_path / "file", failing_content)
     assert listing(tmp_path) == {"file": b"old"}
 
 
-def test_an_interrupt_leaves_no_debris_either(tmp_path, monkeypatch):
+def test_an_interrupt_leaves_no_temporary_file_either(tmp_path, monkeypatch):
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
@@ -56,11 +56,11 @@ def test_write_makes_the_folders_and_leaves_a_readable_file(tmp_path):
 def test_a_reader_never_sees_half_a_file(tmp_path):
     path, contents = tmp_path / "file", [bytes([i]) * 200_000 for i in range(20)]
     files.write(path, contents[0])
-    seen, done = set(), threading.Event()
+    contents_read, done = set(), threading.Event()
 
     def read():
         while not done.is_set():
-            seen.add(path.read_bytes())
+            contents_read.add(path.read_bytes())
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -68,7 +68,7 @@ def test_a_reader_never_sees_half_a_file(tmp_path):
         files.write(path, content)
     done.set()
     reader.join()
-    assert seen <= set(contents)
+    assert contents_read <= set(contents)
 
 
 def test_json_refuses_what_other_readers_would(tmp_path):
@@ -81,13 +81,13 @@ def test_json_refuses_what_other_readers_would(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"a": }', b"[" * 100_000, b"not json"])
-def test_what_is_not_json_gets_one_sentence(tmp_path, content):
+def test_a_file_that_is_not_json_is_refused_in_one_sentence(tmp_path, content):
     (tmp_path / "file").write_bytes(content)
-    with pytest.raises(ValueError, match=r"^.*file expected JSON, but it is truncated or not JSON \(.*\); restore it"):
+    with pytest.raises(ValueError, match=r"^.*file must be JSON; it is truncated or something else \(.*\); restore it"):
         files.read_json(tmp_path / "file")
 
 
-def test_tensors_and_notes_come_back_with_the_same_bits(tmp_path):
+def test_tensors_and_notes_come_back_bit_for_bit(tmp_path):
     tensors = {
         "double": torch.randn(3, 2, dtype=torch.float64),
         "bytes": torch.arange(5, dtype=torch.uint8),
@@ -97,19 +97,19 @@ def test_tensors_and_notes_come_back_with_the_same_bits(tmp_path):
     }
     digest = files.write_tensors(tmp_path / "file", tensors, {"at": {"step": 3}, "list": [1.5, "x"]})
     assert digest == files.sha256(tmp_path / "file")
-    found, notes = files.read_tensors(tmp_path / "file")
+    read, notes = files.read_tensors(tmp_path / "file")
     assert notes == {"at": {"step": 3}, "list": [1.5, "x"]}
-    assert set(found) == set(tensors)
+    assert set(read) == set(tensors)
     for name, tensor in tensors.items():
-        assert found[name].dtype == tensor.dtype
-        assert found[name].contiguous().numpy().tobytes() == tensor.contiguous().numpy().tobytes(), name
+        assert read[name].dtype == tensor.dtype
+        assert read[name].contiguous().numpy().tobytes() == tensor.contiguous().numpy().tobytes(), name
 
 
-@pytest.mark.parametrize("kept", [0, 4, 8, 60, -1])
-def test_cut_tensors_get_one_sentence(tmp_path, kept):
+@pytest.mark.parametrize("length", [0, 4, 8, 60, -1])
+def test_truncated_tensors_are_refused_in_one_sentence(tmp_path, length):
     files.write_tensors(tmp_path / "file", {"x": torch.arange(100)})
-    (tmp_path / "file").write_bytes((tmp_path / "file").read_bytes()[:kept])
+    (tmp_path / "file").write_bytes((tmp_path / "file").read_bytes()[:length])
     with pytest.raises(
-        ValueError, match=r"file expected whole safetensors, but it is truncated or damaged \(.*\); restore it\."
+        ValueError, match=r"file must be a whole safetensors file; it is truncated or damaged \(.*\); restore it\."
     ):
         files.read_tensors(tmp_path / "file")

@@ -1,4 +1,4 @@
-"""Studies: cells run in workers, killed and resumed, and the table that is read back."""
+"""Studies: cells run in workers, killed and resumed, and the table of their scores."""
 
 import csv
 import os
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from metric_versions import set_version
 
 import untwine as un
-from untwine.evaluation.named_metrics import VERSIONS
 from untwine.evaluation.scoring import evaluate
 from untwine.plots.studies import study_figure
 from untwine.runs import files
 from untwine.study import cells as one_cell
 from untwine.study import reading, results
-from untwine.study.cells import Cell, locked, run_cell
+from untwine.study.cells import Cell, lock, run_cell
 from untwine.study.executors import local as workers
 
 ROOT = Path(__file__).parents[2]
@@ -127,7 +127,7 @@ def test_a_finished_cell_is_not_run_again(ran):
     assert (folder / "results" / "tiny.csv").read_bytes() == table
 
 
-def test_a_torn_line_is_mended_from_the_run_folder(ran):
+def test_an_incomplete_line_is_restored_from_the_run_folder(ran):
     folder, study = ran
     table, before = folder / "results" / "tiny.csv", run_folders(folder / "runs")
     whole = table.read_text()
@@ -135,13 +135,13 @@ def test_a_torn_line_is_mended_from_the_run_folder(ran):
     last = whole.splitlines()[-1].split(",")[-2]
     left = {row["fingerprint"] for row in results.read_results(table)}
     assert last not in left
-    assert len(left) == 3  # of a torn cell no line counts, of the others all
+    assert len(left) == 3  # of an incomplete cell no line counts, of the others all
     assert study.run(folder / "runs") == (1, 3, (), ())
     assert table.read_text() == whole
     assert run_folders(folder / "runs") == before
 
 
-def test_a_torn_line_of_a_new_cell_costs_no_other(tmp_path):
+def test_an_incomplete_line_of_a_new_cell_costs_no_other(tmp_path):
     row = dict.fromkeys(results.COLUMNS, 1) | {"study": "a", "row": "first", "fingerprint": "1st"}
     results.append(tmp_path / "t.csv", [row, row | {"score": "other"}])
     results.append(tmp_path / "t.csv", [row | {"row": "second", "fingerprint": "2nd"}])
@@ -155,7 +155,7 @@ def test_a_torn_line_of_a_new_cell_costs_no_other(tmp_path):
 
 def test_a_damaged_line_inside_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text(results.HEAD + "a,small,toy\n" + ",".join("1" * len(results.COLUMNS)) + "\n")
-    with pytest.raises(ValueError, match=r"line 2 differs; restore the file\.$"):
+    with pytest.raises(ValueError, match=r"got others in line 2; restore the file\.$"):
         results.read_results(tmp_path / "t.csv")
 
 
@@ -189,18 +189,18 @@ def test_a_new_version_of_a_metric_is_another_fingerprint_for_its_cells_alone(tm
         return [cell.fingerprint for cell in cells], [cell.folder(tmp_path) for cell in cells]
 
     before = marks(contrastive), marks(plain)
-    monkeypatch.setitem(VERSIONS, "probe", 2)  # nobody asks for it
+    set_version(monkeypatch, "probe", 2)  # no cell scores it
     assert (marks(contrastive), marks(plain)) == before
-    monkeypatch.setitem(VERSIONS, "factors", 2)  # scored in the end: the weights stay
+    set_version(monkeypatch, "factors", 2)  # scored after training: the weights stay
     second = marks(contrastive), marks(plain)
     assert all(set(now[0]).isdisjoint(old[0]) for now, old in zip(second, before, strict=True))
     assert [now[1] for now in second] == [old[1] for old in before]
-    monkeypatch.setitem(VERSIONS, "factors", 1)
-    monkeypatch.setitem(VERSIONS, "w2", 2)  # scored on the way too, where one comes by again only by training
+    set_version(monkeypatch, "factors", 1)
+    set_version(monkeypatch, "w2", 2)  # scored during training too, which only training again can repeat
     assert marks(plain) == before[1]
     third = marks(contrastive)
     assert all(set(now).isdisjoint(old) for now, old in zip(third, before[0], strict=True))
-    monkeypatch.setitem(VERSIONS, "w2", 3)
+    set_version(monkeypatch, "w2", 3)
     assert set(marks(contrastive)[0]).isdisjoint(third[0])
 
 
@@ -209,7 +209,7 @@ def test_a_finished_cell_is_scored_again_after_a_new_version_but_not_trained(tmp
     splits = un.load(cell.name, **cell.options)
     first = run_cell(cell, tmp_path / "runs", splits)
     trained = run_folders(tmp_path / "runs")
-    monkeypatch.setitem(VERSIONS, "factors", 2)
+    set_version(monkeypatch, "factors", 2)
     second = run_cell(cell, tmp_path / "runs", splits)
     assert run_folders(tmp_path / "runs") == trained
     assert {row["fingerprint"] for row in second} == {cell.fingerprint}
@@ -250,7 +250,8 @@ def started(study, out, number):
         # A shell that runs the tests in the background has its children ignore Ctrl-C.
         code = (
             "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-            f"from untwine.cli.study import study; study(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
+            "from untwine.cli.commands.study import command; "
+            f"command(['run', {str(study.path)!r}, '--out', {str(out)!r}, '--workers', '1'])"
         )
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
 
@@ -263,7 +264,7 @@ def wait_for(happened, seconds=300):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_study_goes_on_and_ends_as_one_that_was_not(tmp_path, number):
+def test_a_killed_study_is_resumed_and_ends_as_one_that_was_not(tmp_path, number):
     study = written(tmp_path, LONG)
     first, second = study.cells()
     table, folder = tmp_path / "results" / "tiny.csv", second.folder(tmp_path / "runs")
@@ -272,11 +273,11 @@ def test_a_killed_study_goes_on_and_ends_as_one_that_was_not(tmp_path, number):
         wait_for(lambda: table.exists() and (folder / "scores_1.json").exists())
     finally:
         process.send_signal(number)
-        _, said = process.communicate()
+        _, errors = process.communicate()
     if number == signal.SIGINT:
-        assert said.endswith("untwine: stopped; the same command goes on.\n")
+        assert errors.endswith("untwine: stopped; the same command resumes the study.\n")
         assert process.returncode == 130
-    with locked(folder):  # the worker is gone, or this would wait for it
+    with lock(folder):  # the worker is gone, or this would wait for it
         assert not (folder / "method.json").exists()
         if number == signal.SIGINT:
             assert (folder / "checkpoint.safetensors").exists()
@@ -309,19 +310,17 @@ def test_data_that_is_not_here_is_skipped(tmp_path, monkeypatch):
     ran = study.run(tmp_path / "runs")
     assert ran[:2] == (0, 0)
     (sentence,) = ran.skipped
-    assert sentence.startswith(
-        f"toy is skipped, for there is no faces in {tmp_path}; set the environment variable UNTWINE_DATA"
-    )
+    assert sentence.startswith(f"toy is skipped: faces is missing in {tmp_path}; set the environment variable UNTWINE_DATA")
     assert study.table().entries[0].mean is None
 
 
 def test_only_some_cells(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr("untwine.study.answers", lambda cells, *rest: (asked.append(str(cell)) for cell in cells))
+    cells_run = []
+    monkeypatch.setattr("untwine.study.study.run_cells", lambda cells, *rest: (cells_run.append(str(cell)) for cell in cells))
     study = written(tmp_path)
     study.run(tmp_path / "runs", only={"row": ["PCA"], "seed": [1]})
-    assert asked == ["toy, PCA, seed 1"]
-    with pytest.raises(ValueError, match=r"only expected a row among Eq. 8, PCA, but got 'VAE'\.$"):
+    assert cells_run == ["toy, PCA, seed 1"]
+    with pytest.raises(ValueError, match=r"only must name a row of the study; got 'VAE'; choose one of Eq. 8, PCA\.$"):
         study.run(tmp_path / "runs", only={"row": ["VAE"]})
 
 
@@ -339,7 +338,7 @@ def by_hand(study, values):
             results.append(study.path.parent / "results" / "tiny.csv", one_cell._rows(cell, {2: scores}, 1.0))
 
 
-def test_mean_and_deviation_are_those_by_hand(tmp_path):
+def test_mean_and_standard_deviation_are_those_by_hand(tmp_path):
     study = written(tmp_path, STUDY.replace("seeds = [0, 1]", "seeds = [0, 1, 2]"))
     by_hand(
         study,
@@ -353,7 +352,7 @@ def test_mean_and_deviation_are_those_by_hand(tmp_path):
     there = {(entry.row, entry.column): entry for entry in study.table().entries}
     eq8 = there["Eq. 8", "s %"]
     assert eq8.mean == pytest.approx(70 / 3)
-    assert eq8.deviation == pytest.approx(100 * np.sqrt((0.0177778 + 0.0011111 + 0.0277778) / 2), rel=1e-4)
+    assert eq8.std == pytest.approx(100 * np.sqrt((0.0177778 + 0.0011111 + 0.0277778) / 2), rel=1e-4)
     assert (eq8.seeds, eq8.of, eq8.published) == (3, 3, 90.0)
     assert there["Eq. 8", "W2"][4:] == (4.0, pytest.approx(np.sqrt(3)), 3.0, 6.0, 3, 3, None)
     assert there["PCA", "s %"][3:] == ("factors_salient.z", 50.0, None, 50.0, 50.0, 1, 3, None)
@@ -404,7 +403,7 @@ def test_a_list_of_values_sweeps_the_field(tmp_path):
     np.testing.assert_allclose(y, [[0.2, 0.4], [0.3, 0.5]])
 
 
-def test_a_method_without_epochs_is_a_level_line_over_training(tmp_path):
+def test_a_method_without_epochs_is_a_constant_line_over_training(tmp_path):
     study = written(tmp_path, STUDY + '[figure]\nover_epochs = ["w2.common"]\n')
     score = {"value": 1.0, "low": 0.0, "high": 2.0, "n": 3, "seconds": 0.1}
     epochs = {"Eq. 8": (1, 2, 4), "PCA": (0,)}
@@ -428,15 +427,15 @@ def test_of_a_sweep_the_lowest_is_shown_alone_once_all_is_finished(tmp_path):
     there = {(entry.row, entry.column): entry for entry in study.table().entries}
     assert list(there) == [(row, column) for row in ("Eq. 8", "PCA lambda_z=2.5", "theirs") for column in ("s %", "W2")]
     assert there["PCA lambda_z=2.5", "W2"].mean == 2.25
-    assert there["PCA lambda_z=2.5", "s %"].published == 90.0  # the paper's stand under the name without a value
+    assert there["PCA lambda_z=2.5", "s %"].published == 90.0  # published values have the label without a value
 
 
 def test_the_lowest_needs_a_sweep_and_a_column(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"the row 'PCA' expected a list of values to choose the lowest of, but sweeps nothing\.$"
-    ):
+    with pytest.raises(ValueError, match=r"the row 'PCA' must sweep a field to show the lowest of; got no list of values\.$"):
         written(tmp_path, LOWEST.replace("[0, 2.5]", "2.5"))
-    with pytest.raises(ValueError, match=r"lowest of the row 'PCA' expected names among .*, but got 'w2\.z'\.$"):
+    with pytest.raises(
+        ValueError, match=r"lowest of the row 'PCA' must be known names; got 'w2\.z'; choose one of .*, w2\.common\.$"
+    ):
         written(tmp_path, LOWEST.replace('lowest = "w2.common"', 'lowest = "w2.z"'))
 
 
@@ -461,7 +460,7 @@ def test_rows_of_different_data_sets_may_share_a_label(tmp_path):
     both = STUDY.replace(row, f'{other}data = ["other"]\n\n{row}data = ["toy"]\n')
     found = {cell.data: cell.params["n_latent"] for cell in written(tmp_path, both).cells() if cell.row == "PCA"}
     assert found == {"other": 2, "toy": 3}
-    with pytest.raises(ValueError, match="the rows expected a label each, but 'PCA' is there twice"):
+    with pytest.raises(ValueError, match="the labels of rows must be unique; got 'PCA' twice"):
         written(tmp_path, both.replace('data = ["toy"]\n', ""))
 
 
@@ -500,52 +499,55 @@ def cell_of(study, **changes):
 
 
 def labelled():
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     groups = np.repeat([0, 1], [20, 30])
-    rows = un.Samples(
-        chance.normal(size=(50, 4)),
+    samples = un.Samples(
+        rng.normal(size=(50, 4)),
         groups=groups,
         labels=np.where(groups, np.arange(50) % 3, -1),
         factors=np.arange(50.0)[:, None],
     )
-    return un.data.Splits(rows, rows)
+    return un.data.Splits(samples, samples)
 
 
 def test_shuffled_groups_train_on_other_groups_and_score_on_the_true_ones(tmp_path):
     splits = labelled()
-    train, test = one_cell._shuffled(cell_of(written(tmp_path), shuffle="groups"), splits)
+    train, test = one_cell._shuffle(cell_of(written(tmp_path), shuffle="groups"), splits)
     assert (train.groups != splits.train.groups).any()
     assert np.bincount(train.groups).tolist() == [20, 30]
     np.testing.assert_array_equal(train.x, splits.train.x)
     assert test is splits.test
 
 
-def test_shuffled_labels_say_nothing_of_the_rows(tmp_path):
+def test_shuffled_labels_do_not_match_the_samples(tmp_path):
     splits = labelled()
-    train, test = one_cell._shuffled(cell_of(written(tmp_path), shuffle="labels"), splits)
+    train, test = one_cell._shuffle(cell_of(written(tmp_path), shuffle="labels"), splits)
     assert train is splits.train
     assert (test.labels[:20] == -1).all()
     assert (test.labels[20:] != splits.test.labels[20:]).any()
     assert sorted(test.labels) == sorted(splits.test.labels)
-    np.testing.assert_array_equal(test.labels[20:], test.factors[20:, 0] % 3)  # a row's labels and factors stay together
+    np.testing.assert_array_equal(test.labels[20:], test.factors[20:, 0] % 3)  # a sample's labels and factors stay together
 
 
-def test_classifiers_learn_from_the_rows_that_the_file_says(tmp_path, monkeypatch):
-    asked = {}
-    monkeypatch.setattr(
-        one_cell, "evaluate", lambda method, samples, metrics, seeds, train: asked.update(test=samples, train=train)
-    )
-    parts = labelled()
-    pca = un.PCA(n_latent=2).fit(parts.train)
-    one_cell._scored(cell_of(written(tmp_path), learn="first half"), pca, parts, ["factors"])
-    np.testing.assert_array_equal(asked["train"].factors[:, 0], np.arange(20, 35))
-    np.testing.assert_array_equal(asked["test"].factors[:, 0], [*range(20), *range(35, 50)])
-    one_cell._scored(cell_of(written(tmp_path)), pca, parts, ["factors"])
-    assert asked["train"] is None
-    assert len(asked["test"]) == 50
-    one_cell._scored(cell_of(written(tmp_path), learn="training part"), pca, parts, ["factors"])
-    assert asked["train"] is parts.train
-    assert asked["test"] is parts.test
+def test_classifiers_learn_from_the_samples_that_the_file_names(tmp_path, monkeypatch):
+    given = {}
+
+    def evaluate(method, samples, metrics, seeds, train, skip_inapplicable):
+        assert skip_inapplicable
+        given.update(test=samples, train=train)
+
+    monkeypatch.setattr(one_cell, "evaluate", evaluate)
+    splits = labelled()
+    pca = un.PCA(n_latent=2).fit(splits.train)
+    one_cell._score(cell_of(written(tmp_path), learn="first half"), pca, splits, ["factors"])
+    np.testing.assert_array_equal(given["train"].factors[:, 0], np.arange(20, 35))
+    np.testing.assert_array_equal(given["test"].factors[:, 0], [*range(20), *range(35, 50)])
+    one_cell._score(cell_of(written(tmp_path)), pca, splits, ["factors"])
+    assert given["train"] is None
+    assert len(given["test"]) == 50
+    one_cell._score(cell_of(written(tmp_path), learn="training part"), pca, splits, ["factors"])
+    assert given["train"] is splits.train
+    assert given["test"] is splits.test
 
 
 def test_a_row_may_show_scores_with_another_ending(tmp_path):
@@ -555,7 +557,7 @@ def test_a_row_may_show_scores_with_another_ending(tmp_path):
     assert (entry.score, entry.mean) == ("factors_salient_constant.x", 50.0)
 
 
-def test_hyperparameters_are_chosen_on_a_part_of_the_training_rows(tmp_path):
+def test_hyperparameters_are_chosen_on_a_validation_split_of_the_training_samples(tmp_path):
     cell = cell_of(written(tmp_path), part="validation")
     whole, split = un.load(cell.name, **cell.options), workers._load(cell)
     assert len(split.train) + len(split.test) == len(whole.train)
@@ -579,7 +581,7 @@ def test_fields_come_in_their_order(tmp_path):
     assert paper.options["n_target"] == 4000
 
 
-def test_a_paper_setting_is_below_what_a_row_says(tmp_path):
+def test_a_row_overrides_the_paper_s_preset(tmp_path):
     text = STUDY.replace('name = "toy_contrast"', 'name = "grassy_mnist"').replace(
         "{ n_common = 2, n_salient = 1, n_features = 6 }", "{}"
     )
@@ -597,8 +599,8 @@ def test_the_studies_of_the_papers_can_be_run(path):
     study = un.Study.read(path)
     for size in ("small", "paper"):
         assert study.cells(size)
-    for data in study.said["data"]:
-        assert reading.columns(study.said, reading.label(data))
+    for data in study.spec["data"]:
+        assert reading.columns(study.spec, reading.label(data))
     assert {cell.seed for cell in study.cells("small")} == {0, 1, 2}
     assert {cell.seed for cell in study.cells("paper")} >= {0, 1, 2}
     assert os.path.basename(path) in (ROOT / "docs" / "tutorials" / "studies.md").read_text()
@@ -615,12 +617,12 @@ def test_the_papers_figures_are_theirs():
 
 def test_the_unsupervised_rows_of_the_style_have_what_won_the_search():
     search, table = (un.Study.read(ROOT / "studies" / f"{name}.toml") for name in ("reference_search", "reference_table1"))
-    said = {cell.row: cell.params for cell in search.cells("small")}
+    settings = {cell.row: cell.params for cell in search.cells("small")}
     mean = {entry.row: entry.mean for entry in search.table().entries if entry.column == "mean"}
     for row in ("beta-VAE", "DIP-VAE-I", "DIP-VAE-II"):
-        best = min((one for one in said if one.startswith(f"{row} ")), key=lambda one: mean[one])
+        best = min((one for one in settings if one.startswith(f"{row} ")), key=lambda one: mean[one])
         used = next(cell.params for cell in table.cells("small") if cell.row == row)
-        assert used | {"seed": 0} == dict(said[best]) | {"seed": 0}
+        assert used | {"seed": 0} == dict(settings[best]) | {"seed": 0}
 
 
 def test_the_figures_of_dip_vae_are_the_papers():
@@ -678,10 +680,10 @@ def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):
     two = STUDY.replace("[[row]]", '[[data]]\nname = "toy_contrast"\nlabel = "other"\n\n[[row]]\ndata = ["other"]', 1)
     two = two.replace("published.toy", "published.other")
     study = written(tmp_path, two)
-    first = study.said["row"][0]["label"]
+    first = study.spec["row"][0]["label"]
     assert {cell.data for cell in study.cells() if cell.row == first} == {"other"}
     assert {entry.data for entry in study.table().entries if entry.row == first} == {"other"}
     others = {cell.data for cell in study.cells() if cell.row != first}
     assert len(others) > 1
-    with pytest.raises(ValueError, match=r"data of the row .* expected names among .*, but got 'nowhere'"):
+    with pytest.raises(ValueError, match=r"data of the row .* must be known names; got 'nowhere'; did you mean 'other'"):
         written(tmp_path, two.replace('data = ["other"]', 'data = ["nowhere"]'))

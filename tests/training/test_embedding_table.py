@@ -1,4 +1,4 @@
-"""Tables of codes: only rows of the batch move, each by an Adam of its own, in memory or on disk, and resumed to the bit."""
+"""Embedding tables: a step updates the rows of its batch, each by its own Adam; in memory or on disk; bit-exact resuming."""
 
 import glob
 import tempfile
@@ -6,36 +6,39 @@ import tempfile
 import numpy as np
 import pytest
 import torch
-from game import rows as training_rows
+from game import training_data
 from torch import nn
 
 from untwine.runs.files import read_tensors, write_tensors
-from untwine.training import mapped
-from untwine.training.embedding_table import CodeTable, Mover
-from untwine.training.loop import Player, Stage, TrainingError, train
+from untwine.training import mapped_tensors
+from untwine.training.embedding_table import EmbeddingTable
+from untwine.training.errors import TrainingError
+from untwine.training.loop import train
+from untwine.training.optimizer import PlayerOptimizer
+from untwine.training.stage import Player, Stage
 
 BETAS, LR = (0.5, 0.99), 0.03
 
 
 def table_of(rows, width, seed=0):
     torch.manual_seed(seed)
-    return CodeTable(rows, width).double()
+    return EmbeddingTable(rows, width).double()
 
 
-def moved(table, batches, target):
-    """Move a table by the loss of its rows' distance to targets; return it."""
-    mover = Mover([table.weight], [table], BETAS)
+def trained(table, batches, target):
+    """Train a table by the loss of its rows' distance to targets; return it."""
+    optimizer = PlayerOptimizer([table.weight], [table.sparse_optimizer(BETAS)], BETAS)
     for index in batches:
         loss = (table(index) - target[index]).square().mean()
-        grads = mover.merged(torch.autograd.grad(loss, mover.inputs()))
-        mover.step(grads, LR)
+        grads = optimizer.merge(torch.autograd.grad(loss, optimizer.inputs()))
+        optimizer.step(grads, LR)
     return table.weight.detach()
 
 
 def test_each_row_has_the_adam_of_its_own_steps_alone():
-    chance = torch.Generator().manual_seed(1)
-    target = torch.randn(9, 4, generator=chance, dtype=torch.float64)
-    batches = [torch.randint(0, 8, (5,), generator=chance) for _ in range(40)]  # rows come twice, the last never
+    rng = torch.Generator().manual_seed(1)
+    target = torch.randn(9, 4, generator=rng, dtype=torch.float64)
+    batches = [torch.randint(0, 8, (5,), generator=rng) for _ in range(40)]  # rows come twice, the last never
     table = table_of(9, 4)
     rows = [nn.Parameter(row.clone()) for row in table.weight.detach()]
     adams = [torch.optim.Adam([row], lr=LR, betas=BETAS) for row in rows]
@@ -47,10 +50,10 @@ def test_each_row_has_the_adam_of_its_own_steps_alone():
         for i in set(index.tolist()):
             adams[i].step()
     start = table.weight.detach().clone()
-    found = moved(table, batches, target)
-    torch.testing.assert_close(found, torch.stack(list(rows)).detach(), atol=1e-12, rtol=0)
-    assert torch.equal(found[8], start[8])
-    assert (found[:8] != start[:8]).all()
+    result = trained(table, batches, target)
+    torch.testing.assert_close(result, torch.stack(list(rows)).detach(), atol=1e-12, rtol=0)
+    assert torch.equal(result[8], start[8])
+    assert (result[:8] != start[:8]).all()
 
 
 def test_with_every_row_in_the_batch_it_is_a_dense_adam():
@@ -63,17 +66,17 @@ def test_with_every_row_in_the_batch_it_is_a_dense_adam():
         adam.zero_grad()
         (dense - target).square().mean().backward()
         adam.step()
-    torch.testing.assert_close(moved(table, orders, target), dense.detach(), atol=1e-12, rtol=0)
+    torch.testing.assert_close(trained(table, orders, target), dense.detach(), atol=1e-12, rtol=0)
 
 
 def test_codes_begin_within_reach_and_are_read_without_a_trace():
-    table = CodeTable(1000, 3, reach=0.2)
+    table = EmbeddingTable(1000, 3, reach=0.2)
     assert 0.19 < table.weight.abs().max() <= 0.2
     index = torch.tensor([3, 3, 7])
     assert torch.equal(table.read(index), table.weight[index])
     with torch.no_grad():
         assert torch.equal(table(index), table.weight[index])
-    assert table.taken == []
+    assert table.lookups == []
     assert table(index).requires_grad
 
 
@@ -81,7 +84,7 @@ class Codes(nn.Module):
     def __init__(self, rows=24, width=3):
         super().__init__()
         torch.manual_seed(0)
-        self.table, self.scale = CodeTable(rows, width), nn.Parameter(torch.ones(width))
+        self.table, self.scale = EmbeddingTable(rows, width), nn.Parameter(torch.ones(width))
         self.double()
 
 
@@ -97,10 +100,10 @@ def stage_of(nets, epochs=2, spoil=lambda t: 1.0):
 
 
 def fitted(nets, **settings):
-    return train([stage_of(nets), stage_of(nets)], nets, training_rows(24), seed=0, **settings)
+    return train([stage_of(nets), stage_of(nets)], nets, training_data(24), seed=0, **settings)
 
 
-def test_the_loop_moves_the_rows_of_the_batch_and_no_others():
+def test_the_loop_updates_the_rows_of_the_batch_and_no_others():
     nets = Codes()
     start, seen = nets.table.weight.detach().clone(), []
 
@@ -110,12 +113,12 @@ def test_the_loop_moves_the_rows_of_the_batch_and_no_others():
         changed = (nets.table.weight.detach() != start).any(1)
         assert set(torch.nonzero(changed).ravel().tolist()) == set(seen)
 
-    train([Stage("one", 1, {"codes": Player(nets.table, 0.1)}, step, 8)], nets, training_rows(24), seed=0)
+    train([Stage("one", 1, {"codes": Player(nets.table, 0.1)}, step, 8)], nets, training_data(24), seed=0)
     assert sorted(seen) == list(range(24))
-    assert nets.table.taken == []
+    assert nets.table.lookups == []
 
 
-def test_two_stages_stopped_anywhere_go_on_with_the_same_bits(tmp_path):
+def test_resuming_two_stages_stopped_anywhere_is_bit_exact(tmp_path):
     whole = Codes()
     history = fitted(whole)
     assert history[-1].value < 0.8 * history[0].value
@@ -133,7 +136,7 @@ def test_two_stages_stopped_anywhere_go_on_with_the_same_bits(tmp_path):
             return Stage(stage.name, stage.epochs, stage.players, step, stage.batch)
 
         with pytest.raises(InterruptedError):
-            train([stopping(i, s) for i, s in enumerate(stages)], nets, training_rows(24), seed=0, checkpoint=file, every=0)
+            train([stopping(i, s) for i, s in enumerate(stages)], nets, training_data(24), seed=0, checkpoint=file, every=0)
         again = Codes()
         assert fitted(again, checkpoint=file, resume=True) == history
         assert torch.equal(again.table.weight, whole.table.weight)
@@ -148,7 +151,7 @@ def test_what_is_not_finite_never_reaches_the_table():
         pytest.raises(TrainingError, match="'distance' of the player 'scale/codes' was not finite"),
         pytest.warns(RuntimeWarning),
     ):
-        train([stage_of(nets, 5, spoil)], nets, training_rows(24), seed=0)
+        train([stage_of(nets, 5, spoil)], nets, training_data(24), seed=0)
     assert torch.equal(nets.table.weight, start)
 
 
@@ -160,8 +163,8 @@ def test_a_table_that_no_term_reaches_is_refused():
         yield ("codes", "scale"), {"size": nets.scale.sum()}
 
     players = {"scale": Player([nets.scale], 0.01), "codes": Player(nets.table, 0.1)}
-    with pytest.raises(ValueError, match=r"expected to reach all that it owns, but table.weight has no gradient"):
-        train([Stage("one", 1, players, step, 8)], nets, training_rows(24), seed=0)
+    with pytest.raises(ValueError, match=r"must reach all parameters that it owns; table.weight has no gradient"):
+        train([Stage("one", 1, players, step, 8)], nets, training_data(24), seed=0)
 
 
 def test_the_norm_that_clips_is_that_of_all_rows_together():
@@ -171,9 +174,9 @@ def test_the_norm_that_clips_is_that_of_all_rows_together():
     def step(batch, t):
         yield "codes", {"size": 1e6 * nets.table(batch.index).sum()}
 
-    # With beta = 0 Adam goes lr whatever the size; the second moment tells what it was given.
+    # With beta = 0 Adam goes lr whatever the size; the second moment shows what it was given.
     stage = Stage("one", 1, {"codes": Player(nets.table, 0.1, (0.0, 0.0))}, step, 24)
-    train([stage], nets, training_rows(24), seed=0, clip=1e-9)
+    train([stage], nets, training_data(24), seed=0, clip=1e-9)
     # Each of 72 gradients is 1e-9 / sqrt(72), next to Adam's epsilon of 1e-8.
     share = 1e-9 / np.sqrt(72)
     torch.testing.assert_close(start - nets.table.weight.detach(), torch.full_like(start, 0.1 * share / (share + 1e-8)))
@@ -182,14 +185,14 @@ def test_the_norm_that_clips_is_that_of_all_rows_together():
 def test_a_table_on_disk_has_the_bits_of_one_in_memory(monkeypatch, tmp_path):
     inside = Codes()
     history = fitted(inside, checkpoint=tmp_path / "inside")
-    monkeypatch.setattr(mapped, "limit", lambda: 64)
+    monkeypatch.setattr(mapped_tensors, "limit", lambda: 64)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    made = []
+    calls = []
     real = torch.from_file
-    monkeypatch.setattr(torch, "from_file", lambda *a, **k: made.append(a) or real(*a, **k))
+    monkeypatch.setattr(torch, "from_file", lambda *a, **k: calls.append(a) or real(*a, **k))
     outside = Codes()
     assert fitted(outside, checkpoint=tmp_path / "outside", every=0) == history
-    assert len(made) == 2 + 2 * 3  # the table, also in double precision; in each stage two moments and the counts
+    assert len(calls) == 2 + 2 * 3  # the table, also in double precision; in each stage two moments and the counts
     assert torch.equal(outside.table.weight, inside.table.weight)
     assert glob.glob(str(tmp_path / "untwine-*")) == []
     tensors, _ = read_tensors(tmp_path / "outside")
@@ -208,8 +211,8 @@ def test_tensors_of_every_kind_are_written_and_read_back_by_the_formats_own_libr
         "none": torch.empty(0, 2).to(kind),
     }
     tensors["last"] = torch.arange(10, dtype=torch.float64).view(2, 5).T
-    write_tensors(tmp_path / "x", tensors, {"said": "so"})
-    for found in (load_file(tmp_path / "x"), read_tensors(tmp_path / "x")[0]):
-        assert set(found) == set(tensors)
-        assert all(torch.equal(found[name], tensors[name]) and found[name].dtype == tensors[name].dtype for name in tensors)
-    assert read_tensors(tmp_path / "x")[1] == {"said": "so"}
+    write_tensors(tmp_path / "x", tensors, {"note": "text"})
+    for loaded in (load_file(tmp_path / "x"), read_tensors(tmp_path / "x")[0]):
+        assert set(loaded) == set(tensors)
+        assert all(torch.equal(loaded[name], tensors[name]) and loaded[name].dtype == tensors[name].dtype for name in tensors)
+    assert read_tensors(tmp_path / "x")[1] == {"note": "text"}

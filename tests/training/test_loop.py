@@ -2,11 +2,12 @@
 
 import pytest
 import torch
-from game import Game, X, Y, adam, play, rows
+from game import Game, X, Y, adam, play, training_data
 from small import small, vectors
 from torch import nn
 
-from untwine.training.loop import Player, Stage, train
+from untwine.training.loop import train
+from untwine.training.stage import Player, Stage
 
 # The three forms of yield
 
@@ -105,9 +106,9 @@ def test_a_step_may_take_gradients_itself():
 
 def test_a_parameter_with_two_owners_is_refused():
     game = Game()
-    with pytest.raises(ValueError, match="one owner, but b belongs to 'a' and 'b' in stage 'only'"):
+    with pytest.raises(ValueError, match="one owner; b belongs to 'a' and 'b' in stage 'only'"):
         play(game, None, {"a": Player([game.a, game.b], 0.1), "b": Player([game.b], 0.1)})
-    with pytest.raises(ValueError, match="the player 'a' of stage 'only' expected parameters to move, but owns none"):
+    with pytest.raises(ValueError, match="the player 'a' of stage 'only' must own parameters; it owns none"):
         play(game, None, {"a": Player([], 0.1)})
 
 
@@ -117,7 +118,7 @@ def test_a_parameter_without_gradient_is_refused_by_name():
     def step(batch, t):
         yield "both", {"square": game.a**2}
 
-    with pytest.raises(ValueError, match=r"player 'both' expected to reach all that it owns, but b has no gradient"):
+    with pytest.raises(ValueError, match=r"player 'both' must reach all parameters that it owns; b has no gradient"):
         play(game, step, {"both": Player([game.a, game.b], 0.1)})
     assert game.values() == [X, Y, 1.0]
 
@@ -129,11 +130,11 @@ def test_frozen_parameters_need_no_gradient():
     def step(batch, t):
         yield "both", {"square": game.a**2}
 
-    play(game, step, {"both": Player(game_part(game), 0.1)})
+    play(game, step, {"both": Player(owned(game), 0.1)})
     assert game.values() == pytest.approx([X - 0.1, Y, 1.0])
 
 
-def game_part(game):
+def owned(game):
     return nn.ParameterList([game.a, game.b])
 
 
@@ -166,7 +167,9 @@ class Staged:
         yield Stage("second", 3, {"b": Player([self.game.b], 0.1)}, self.step_b, 4)
 
     def run(self, file, resume=False):
-        return train(self.stages(), self.game, rows(8), seed=0, checkpoint=file, every=0.0, resume=resume, identity="staged")
+        return train(
+            self.stages(), self.game, training_data(8), seed=0, checkpoint=file, every=0.0, resume=resume, identity="staged"
+        )
 
 
 def test_stages_follow_each_other_with_what_stands_between(tmp_path):
@@ -180,7 +183,7 @@ def test_stages_follow_each_other_with_what_stands_between(tmp_path):
 
 
 @pytest.mark.parametrize("t", [0, 1, 4])
-def test_resume_in_the_second_stage_skips_the_first_and_ends_with_the_same_bits(tmp_path, t):
+def test_resume_in_the_second_stage_skips_the_first_and_is_bit_exact(tmp_path, t):
     whole = Staged()
     history = whole.run(tmp_path / "whole")
     stopped = Staged(stop=("second", t))
@@ -230,6 +233,6 @@ def test_progress_names_the_players_only_where_there_are_several(capsys):
     last = capsys.readouterr().err.splitlines()[-1]
     generator, discriminator = last.split("  generator: ")[1].split("  discriminator: ")
     for words in (generator, discriminator):
-        assert [part.split()[0] for part in words.split("  ")][:2] == ["adversarial", "class"]
+        assert [term.split()[0] for term in words.split("  ")][:2] == ["adversarial", "class"]
     small("vae", epochs=1).fit(data, progress=True)
     assert ":" not in capsys.readouterr().err

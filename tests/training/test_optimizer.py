@@ -1,4 +1,4 @@
-"""Our Adam is torch's, in every layout and precision, and goes on from its state with the same bits."""
+"""Our Adam is torch's, in every layout and precision, and continues from its state bit-exactly."""
 
 import pytest
 import torch
@@ -32,21 +32,21 @@ def test_it_moves_as_torch_does(dtype, layout):
         torch.testing.assert_close(a, b)
 
 
-def test_it_goes_on_from_its_state_with_the_same_bits():
+def test_it_continues_from_its_state_bit_exactly():
     shapes = [(3, 2), (4,)]
-    whole, parts = ([nn.Parameter(torch.ones(shape)) for shape in shapes] for _ in range(2))
+    whole, resumed = ([nn.Parameter(torch.ones(shape)) for shape in shapes] for _ in range(2))
     grads = grads_of(shapes, 6, torch.float32)
     alone = Adam(whole, (0.9, 0.999))
     for some in grads:
         alone.step(some, 0.01)
-    first = Adam(parts, (0.9, 0.999))
+    first = Adam(resumed, (0.9, 0.999))
     for some in grads[:3]:
         first.step(some, 0.01)
-    second = Adam(parts, (0.9, 0.999))
+    second = Adam(resumed, (0.9, 0.999))
     second.load({name: value.clone() for name, value in first.state().items()})
     for some in grads[3:]:
         second.step(some, 0.01)
-    assert all(torch.equal(a, b) for a, b in zip(whole, parts, strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(whole, resumed, strict=True))
 
 
 @pytest.mark.parametrize("sizes", [(3,), (10, 20, 5), (5000,), (7, 5000, 9000, 2)])

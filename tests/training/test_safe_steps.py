@@ -9,7 +9,8 @@ from small import small, vectors
 
 from untwine import TrainingError
 from untwine.runs import files
-from untwine.training.loop import PATIENCE, Player
+from untwine.training.loop import PATIENCE
+from untwine.training.stage import Player
 
 # What is not finite
 
@@ -48,7 +49,9 @@ def test_a_gradient_that_is_not_finite_is_caught_though_its_term_is_finite():
         # The root of 0 is 0, and its slope infinite.
         yield "a", {"root": ((game.a - game.a.detach()) ** 2).sqrt() if t == 1 else game.a}
 
-    with pytest.warns(RuntimeWarning, match="skipped and every rate halved, for 'gradient' of the player 'a' was not finite"):
+    with pytest.warns(
+        RuntimeWarning, match="skipped and every learning rate halved: 'gradient' of the player 'a' was not finite"
+    ):
         play(game, step, {"a": Player([game.a], 0.1)}, n=24, batch=8)
     assert game.values() == pytest.approx([X - 0.15, Y, 1.0])
 

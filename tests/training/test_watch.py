@@ -1,14 +1,14 @@
-"""A fit that is watched tells after every epoch, and is the fit that nobody watched."""
+"""`watch` is called after every epoch, and does not change the fit."""
 
 import numpy as np
 import pytest
-from small import pictures, small, vectors
+from small import images, small, vectors
 
 import untwine as un
 
 
 def test_watching_sees_every_epoch_in_evaluation_mode_and_changes_nothing():
-    data, seen = pictures(), []
+    data, seen = images(), []
 
     def watch(method, epoch):
         assert not method.nets_.training
@@ -22,7 +22,7 @@ def test_watching_sees_every_epoch_in_evaluation_mode_and_changes_nothing():
     assert not np.array_equal(seen[0][1], seen[-1][1])
 
 
-def test_a_resumed_fit_tells_only_of_the_epochs_that_were_left(tmp_path):
+def test_a_resumed_fit_calls_watch_only_for_the_epochs_that_were_left(tmp_path):
     data, first, second = vectors(), [], []
 
     def stop(method, epoch):

@@ -1,1 +1,1 @@
-"""The command line, one file a command."""
+"""The command line: `app` finds the commands, and `commands` has one file for each."""

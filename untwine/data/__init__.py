@@ -1,31 +1,29 @@
-"""Data sets by name, each in its own file, and readers of users' own data."""
+"""Data sets by name, one file each, and readers of your own data."""
 
 from __future__ import annotations
 
-import difflib
-import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from untwine.data.data_set import DataSet, as_data_set, call_with_options
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.readers.folders import read_samples
-from untwine.data.splits import Splits, for_choosing, held_out
+from untwine.data.splits import Splits, hold_out, validation_split
+from untwine.registry.checks import suggestion
 
-__all__ = ["FactorGrid", "Splits", "data_sets", "for_choosing", "grid", "load", "origin", "read_samples"]
+__all__ = ["DataSet", "FactorGrid", "Splits", "data_sets", "grid", "load", "origin", "read_samples", "validation_split"]
 
 
 def data_sets() -> dict[str, Callable[..., Splits]]:
     """Return the data sets by name: functions of keyword options, described by the first line of their docstrings."""
-    from untwine.data.catalogue import DATA
-
-    return dict(DATA)
+    return {name: data_set.load for name, data_set in _catalogue().items()}
 
 
-def own_data(path: str | Path, *, size: int | None = None, test: float = 0.2, seed: int = 0) -> Splits:
-    """Your own .npz, .npy or .csv file or folder of pictures, split at random; see `read_samples`."""
-    return held_out(read_samples(path, size=size), test, seed)
+def load_own(path: str | Path, *, size: int | None = None, test: float = 0.2, seed: int = 0) -> Splits:
+    """Your own .npz, .npy or .csv file or folder of images, split at random; see `read_samples`."""
+    return hold_out(read_samples(path, size=size), test, seed)
 
 
 def load(name: str | Path, **options: Any) -> Splits:
@@ -34,75 +32,75 @@ def load(name: str | Path, **options: Any) -> Splits:
     Parameters
     ----------
     name
-        Its name, such as "grassy_digits" (`data_sets` has them all); or a path that `read_samples` reads, of which the share
-        `test` (0.2) of each group is kept for the test.
+        Name of a data set, such as "grassy_digits" (`data_sets` has them all); or a path that `read_samples` reads, of which
+        the share `test` (default 0.2) of each group is the test split.
     **options
-        What the data set lets one choose; always `seed`.
+        Options of the data set; all of ours have `seed`.
 
     Returns
     -------
     splits
-        `splits.train` and `splits.test`; nothing in the test part was seen in training.
+        `splits.train` and `splits.test`, without a sample in common.
 
     Examples
     --------
     >>> load("toy_contrast", n_target=50, n_background=30, n_common=1, n_salient=1).train
     Samples(80 vectors of 20: background 30, target 50; factors common 0, salient 0)
     """
-    known = data_sets()
-    if isinstance(name, str | Path) and name not in known and Path(name).expanduser().exists():
-        known[str(name)] = partial(own_data, name)
-        name = str(name)
-    splits: Splits = _called(known, name, options, "load expected the name of a data set", " and no such path")
+    known = _catalogue()
+    if isinstance(name, str) and name in known:
+        splits = call_with_options(name, known[name].load, options)
+    elif isinstance(name, str | Path) and Path(name).expanduser().exists():
+        splits = call_with_options(str(name), partial(load_own, name), options)
+    else:
+        raise ValueError(f"name must be a data set or an existing path; got {name!r}; {suggestion(name, known)}")
+    if not isinstance(splits, Splits):
+        raise TypeError(
+            f"data set {name!r} must return untwine.data.Splits; got {type(splits).__name__}; return Splits(train, test)."
+        )
     return splits
 
 
 def origin(name: str | Path, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the name and options to keep with what was trained on `load(name, **options)`, as `fit` takes them.
+    """Return the name and options to store with a method fitted on `load(name, **options)`, as `fit` takes them.
 
-    Where a data set's files are not there and something stands in for it, the name is that one's.
+    Where another data set stands in for missing files, the name is that of the other data set.
     """
-    from untwine.data.catalogue import NAMES
-
-    found, kept = NAMES[str(name)](options) if str(name) in NAMES else (str(name), dict(options))
-    return {"name": found, "options": kept}
+    data_set = _catalogue().get(str(name))
+    if data_set is None or data_set.stand_in is None:
+        return {"name": str(name), "options": dict(options)}
+    actual_name, actual_options = data_set.stand_in(options)
+    return {"name": actual_name, "options": actual_options}
 
 
 def grid(name: str, **options: Any) -> FactorGrid:
-    """Return all pictures of a data set whose factors come in every combination, addressed by them and read when asked for.
+    """Return all images of a data set that has every combination of its factors, addressed by factor and read on demand.
 
     Parameters
     ----------
     name
         "cars3d", "chairs3d", "coil20", "dsprites", "dsprites_redrawn", "mpi3d", "posed_digits", "shapes3d" or "smallnorb".
     **options
-        What the data set lets one choose: `size` and, where it reads files, `folder`.
+        Options of the data set: `size` and, where it reads files, `folder`.
 
     Examples
     --------
     >>> sprites = grid("dsprites_redrawn")
     >>> sprites
-    FactorGrid(737280 pictures: shape 3, scale 6, orientation 40, x 32, y 32)
-    >>> sprites.pictures([[0, 5, 0, 16, 16], [2, 5, 0, 16, 16]]).shape
+    FactorGrid(737280 images: shape 3, scale 6, orientation 40, x 32, y 32)
+    >>> sprites.images([[0, 5, 0, 16, 16], [2, 5, 0, 16, 16]]).shape
     (2, 1, 64, 64)
     """
-    from untwine.data.catalogue import GRIDS
+    grids = {known: data_set.grid for known, data_set in _catalogue().items() if data_set.grid is not None}
+    if not isinstance(name, str) or name not in grids:
+        raise ValueError(
+            f"name must be a data set with every combination of its factors; got {name!r}; {suggestion(name, grids)}"
+        )
+    images: FactorGrid = call_with_options(name, grids[name], options)
+    return images
 
-    found: FactorGrid = _called(GRIDS, name, options, "grid expected the name of a data set with all combinations")
-    return found
 
+def _catalogue() -> dict[str, DataSet]:
+    from untwine.data.catalogue import DATA_SETS
 
-def _called(
-    known: Mapping[str, Callable[..., Any]], name: object, options: dict[str, Any], expected: str, also: str = ""
-) -> Any:
-    """Call the known function of this name, or say which name or option is close."""
-    if not isinstance(name, str) or name not in known:
-        close = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"choose one of {', '.join(known)}."
-        raise ValueError(f"{expected}, but there is none called {name!r}{also}; {hint}")
-    defaults = {option: p.default for option, p in inspect.signature(known[name]).parameters.items()}
-    for option in options:
-        if option not in defaults:
-            choices = ", ".join(f"{key}={value!r}" for key, value in defaults.items())
-            raise ValueError(f"{name} has no option {option!r}; it takes {choices}.")
-    return known[name](**options)
+    return {name: as_data_set(entry) for name, entry in DATA_SETS.items()}

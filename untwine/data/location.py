@@ -1,4 +1,4 @@
-"""Where data files lie, and which of them are there."""
+"""Location of data files on disk."""
 
 from __future__ import annotations
 
@@ -7,32 +7,53 @@ from pathlib import Path
 
 
 def data_folder(folder: str | Path | None) -> Path:
-    """Return where data files lie: `folder`, else the environment's UNTWINE_DATA, else ~/.cache/untwine."""
+    """Return the data folder: `folder`, else the environment variable UNTWINE_DATA, else ~/.cache/untwine."""
     if folder is not None and not isinstance(folder, (str, Path)):
-        raise ValueError(f"folder expected a path, but got {folder!r}.")
+        raise ValueError(f"folder must be a path; got {folder!r}.")
     return Path(folder or os.environ.get("UNTWINE_DATA") or "~/.cache/untwine").expanduser()
 
 
-def placed(folder: str | Path | None, what: str, choices: tuple[str, ...], source: str) -> Path:
-    """Return the first of the choices that is there, below the data folder or in it; or say what was expected where.
+def locate(folder: str | Path | None, what: str, choices: tuple[str, ...], source: str) -> Path:
+    """Return the first of several paths that exists, below the data folder or directly in it.
 
     Parameters
     ----------
     folder
-        As `data_folder` takes it.
+        As in `data_folder`.
     what
-        The data set's name, as people call it.
+        Name of the data set, for the error message.
     choices
-        Paths below the data folder, the best first.
+        Paths relative to the data folder, the preferred one first.
     source
-        Where it can be had.
+        Where the files can be downloaded, for the error message.
     """
-    place = data_folder(folder)
+    root = data_folder(folder)
     for choice in choices:
-        for path in (place / choice, place / Path(choice).name):
+        for path in (root / choice, root / Path(choice).name):
             if path.exists():
                 return path
-    raise ValueError(
-        f"{what} was expected in {place} as {' or '.join(choices)}, but is not there; place what {source} gives there, or "
-        "set the environment variable UNTWINE_DATA (or the option folder) to the folder that holds it."
+    raise missing_files(what, root, " or ".join(choices), source)
+
+
+def missing_files(what: str, folder: Path, files: str, source: str, contains: str = "it", got: str = "not found") -> ValueError:
+    """Return the error for files that were not found.
+
+    Parameters
+    ----------
+    what
+        Name of the data set.
+    folder
+        Where the files were looked for.
+    files
+        Names of the files.
+    source
+        What to place there.
+    contains
+        What the data folder contains, where that is not the files themselves.
+    got
+        What was found instead.
+    """
+    return ValueError(
+        f"{what} must be in {folder} as {files}; {got}; place {source} there, or set the environment variable UNTWINE_DATA "
+        f"(or the option folder) to the folder that contains {contains}."
     )

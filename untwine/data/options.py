@@ -1,27 +1,29 @@
-"""Checks of the options that data sets take, each with one sentence for what does not fit."""
+"""Checks of options that several data sets share."""
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-
-def whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return the option as an integer from `least` to `most`, or say what was expected."""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        number = int(value)
-        if number >= least and (most is None or number <= most):
-            return number
-    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-    raise ValueError(f"{name} expected a whole number {bounds}, but got {value!r}.")
+from untwine.registry.checks import check_float, check_int
+from untwine.samples import SIDES
 
 
-def real(name: str, value: object, least: float, most: float = math.inf) -> float:
-    """Return the option as a finite float from `least` to `most`, or say what was expected."""
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        number = float(value)
-        if math.isfinite(number) and least <= number <= most:
-            return number
-    bounds = f"of at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
-    raise ValueError(f"{name} expected a number {bounds}, but got {value!r}.")
+def check_size(size: object) -> int:
+    """Return the side length of square images in pixels, from 8 to 128."""
+    return check_int("size", size, SIDES[0], SIDES[-1])
+
+
+def check_pooled_size(size: object, side: int) -> int:
+    """Return the side length of images that are average-pooled from `side` pixels: a divisor of it."""
+    choices = [one for one in range(8, side + 1) if side % one == 0]
+    if isinstance(size, bool) or size not in choices:
+        raise ValueError(f"size must be one of {', '.join(map(str, choices))}; got {size!r}.")
+    return check_int("size", size, choices[0], side)
+
+
+def check_test_share(test: object) -> float:
+    """Return the share of a data set that is held out for testing, from 0.01 to 0.9."""
+    return check_float("test", test, 0.01, 0.9)
+
+
+def check_limit(name: str, limit: object) -> int | None:
+    """Return the largest number of samples to use, at least 1; None stands for all."""
+    return None if limit is None else check_int(name, limit, 1)

@@ -1,4 +1,4 @@
-"""What a data set is made of: a training and a test part that share no original sample."""
+"""Training and test splits of a data set, and random splits of samples."""
 
 from __future__ import annotations
 
@@ -6,75 +6,85 @@ from typing import NamedTuple
 
 import numpy as np
 
-from untwine.data.options import real, whole
+from untwine.data.options import check_test_share
+from untwine.registry.checks import check_choice, check_float, check_int
 from untwine.samples import Samples
 
 
 class Splits(NamedTuple):
-    """The training and the test part of a data set.
+    """Training and test split of a data set.
 
     Parameters
     ----------
     train
-        What a method may learn from.
+        Samples to fit a method on.
     test
-        What it is scored on; nothing in it was seen in training.
+        Samples to score it on; none of them is in the training split.
     """
 
     train: Samples
     test: Samples
 
 
-def held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
-    """Split rows at random, keeping the share `test` of each group (at least one row) for the test."""
-    share, chance = real("test", test, 0.01, 0.9), np.random.default_rng(whole("seed", seed, 0))
+def hold_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
+    """Split samples at random, holding out the share `test` of each group (at least one sample) as test split."""
+    share, rng = check_test_share(test), np.random.default_rng(check_int("seed", seed, 0))
     groups = np.zeros(len(samples), dtype=int) if samples.groups is None else samples.groups
-    kept = np.zeros(len(samples), dtype=bool)
+    is_test = np.zeros(len(samples), dtype=bool)
     for group in np.unique(groups):
-        rows = chance.permutation(np.flatnonzero(groups == group))
-        kept[rows[: max(1, round(share * len(rows)))]] = True
-    if kept.all():
-        raise ValueError(f"a split expected at least 2 rows, to keep one for the test, but got {len(samples)}.")
-    return Splits(samples[~kept], samples[kept])
+        members = rng.permutation(np.flatnonzero(groups == group))
+        is_test[members[: max(1, round(share * len(members)))]] = True
+    if is_test.all():
+        raise ValueError(f"samples to split must leave some for training; got {len(samples)}; pass more samples.")
+    return Splits(samples[~is_test], samples[is_test])
 
 
-def classes_held_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
-    """Split classes at random, keeping all rows of the share `test` of them (at least one class) for the test."""
-    share, chance = real("test", test, 0.01, 0.9), np.random.default_rng(whole("seed", seed, 0))
+def hold_out_classes(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
+    """Split classes at random, holding out all samples of the share `test` of the classes (at least one class)."""
+    share, rng = check_test_share(test), np.random.default_rng(check_int("seed", seed, 0))
     labels = np.full(len(samples), -1) if samples.labels is None else samples.labels
-    known = np.unique(labels[labels >= 0])
-    if len(known) < 2:
-        raise ValueError(f"a split by class expected at least 2 classes, to keep one for the test, but got {len(known)}.")
-    many = min(max(1, round(share * len(known))), len(known) - 1)
-    kept = np.isin(labels, chance.permutation(known)[:many])
-    return Splits(samples[~kept], samples[kept])
+    classes = np.unique(labels[labels >= 0])
+    if len(classes) < 2:
+        raise ValueError(f"samples to split by class must have at least 2 classes; got {len(classes)}; pass by='samples'.")
+    is_test = np.isin(labels, rng.permutation(classes)[: count_held_out(len(classes), share)])
+    return Splits(samples[~is_test], samples[is_test])
 
 
-def for_choosing(splits: Splits, share: float = 0.2, seed: int = 0, by: str = "rows") -> Splits:
-    """Return splits to choose a method or its options on, made of the training part alone: the test part stays unseen.
+def hold_out_at_random(samples: Samples, n_test: int, rng: np.random.Generator) -> Splits:
+    """Hold out `n_test` random samples; both splits keep the order of the samples."""
+    order = rng.permutation(len(samples))
+    return Splits(samples[np.sort(order[n_test:])], samples[np.sort(order[:n_test])])
+
+
+def count_held_out(n: int, share: float) -> int:
+    """Return how many of n are held out for a share: at least one, and at least one is left."""
+    return min(max(1, round(share * n)), n - 1)
+
+
+def validation_split(splits: Splits, share: float = 0.2, seed: int = 0, by: str = "samples") -> Splits:
+    """Return splits for model selection, both taken from the training split: the test split stays unseen.
 
     Parameters
     ----------
     splits
-        A data set's training and test part.
+        Training and test split of a data set.
     share
-        Which share of each group's training rows is held out as the new test part.
+        Share of each group's training samples that is held out as validation split (the `test` of what is returned).
     seed
-        Decides which rows these are. Rows made of one original, such as the two pictures of a digit in `digit_style` or two of
-        one person, are not kept together.
+        Decides which samples are held out. Samples derived from one source, such as the two images of a digit in
+        `digit_style` or two of one person, may be in different splits.
     by
-        "rows" holds out rows of every class; "classes" holds out all rows of some classes, as the data sets for class and
-        content do.
+        "samples" holds out samples of every class; "classes" holds out all samples of some classes, as the data sets with
+        class and content do.
 
     Examples
     --------
     >>> from untwine.data import load
-    >>> choosing = for_choosing(load("toy_contrast", n_target=50, n_background=30, n_common=1, n_salient=1))
-    >>> len(choosing.train), len(choosing.test)
+    >>> selection = validation_split(load("toy_contrast", n_target=50, n_background=30, n_common=1, n_salient=1))
+    >>> len(selection.train), len(selection.test)
     (64, 16)
     """
     if not isinstance(splits, Splits):
-        raise TypeError(f"for_choosing expected what load returned, but got {type(splits).__name__}; pass the whole Splits.")
-    if by not in ("rows", "classes"):
-        raise ValueError(f"by expected 'rows' or 'classes', but got {by!r}.")
-    return (held_out if by == "rows" else classes_held_out)(splits.train, real("share", share, 0.01, 0.9), seed)
+        raise TypeError(f"splits must be the Splits that load returns; got {type(splits).__name__}; pass both splits.")
+    check_choice("by", by, ("samples", "classes"))
+    return (hold_out if by == "samples" else hold_out_classes)(splits.train, check_float("share", share, 0.01, 0.9), seed)

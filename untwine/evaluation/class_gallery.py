@@ -1,55 +1,51 @@
-"""The pictures that show class and content apart, as arrays: every class with every content, and what is near in each space."""
+"""The images of class-supervised methods: every class with every content, and the nearest neighbours by each."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.metrics.encoded import Fitted
+from untwine.runs.gallery import ClassSwaps, Neighbours
 
-Array = NDArray[Any]
-
-SWITCHED = 8  # pictures along each edge of the grid
-SOUGHT, NEAREST = 6, 5  # pictures whose neighbours are sought, and how many of each
+SWAPPED = 8  # images along each edge of the grid
+SOURCES, NEAREST = 6, 5  # images whose neighbours are shown, and how many of each
 
 
-def switched(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
-    """Return the first pictures of an order, and the grid of each one's class with each one's content.
+def class_swaps(method: Fitted, x: Array, order: Array) -> ClassSwaps:
+    """Return the first images of an order, and the grid of each one's class with each one's content.
 
-    `switch_grid` (k, k, ...) has in row i and column j the class of `switch_sources[i]` and the content of
-    `switch_sources[j]`, so its diagonal holds reconstructions.
+    The diagonal of the grid holds reconstructions.
     """
-    sources = x[order[:SWITCHED]]
+    sources = x[order[:SWAPPED]]
     k, z = len(sources), method.encode(sources)
     i, j = np.divmod(np.arange(k * k), k)
     cells = method.decode(z.take(i).swap(z.take(j), "content"))
-    return {"switch_sources": sources, "switch_grid": cells.reshape(k, k, *x.shape[1:])}
+    return ClassSwaps(sources, cells.reshape(k, k, *x.shape[1:]))
 
 
-def nearest_pictures(latents: Latents, x: Array, rows: Array, order: Array) -> dict[str, Array]:
-    """Return some pictures and, of all whose codes are given, those nearest to them in each block, themselves left out.
+def nearest_images(latents: Latents, x: Array, samples: Array, order: Array) -> Neighbours:
+    """Return some images and, of all whose codes are given, those nearest to them in each block, themselves left out.
 
     Parameters
     ----------
     latents
-        The codes of `x[rows]`.
-    x, rows
-        Pictures, and the indices (ascending) of those whose codes are given.
+        The codes of `x[samples]`.
+    x, samples
+        Images, and the indices (ascending) of those whose codes are given.
     order
-        Indices, the first of which are those sought for.
+        Indices, the first of which are those whose neighbours are returned.
     """
-    sought = order[:SOUGHT]
-    own = np.searchsorted(rows, sought)
-    found = {f"near_{block}": x[rows[nearest(codes, own, NEAREST)]] for block, codes in latents.items()}
-    return {"near_sources": x[sought], **found}
+    sources = order[:SOURCES]
+    own = np.searchsorted(samples, sources)
+    near = {block: x[samples[nearest(codes, own, NEAREST)]] for block, codes in latents.items()}
+    return Neighbours(x[sources], near)
 
 
-def nearest(codes: Array, rows: Array, many: int) -> Array:
-    """Return for each of some rows (k,) of codes (n, d) the indices (k, many) of those nearest to it, the nearest first."""
-    many = min(many, len(codes) - 1)
-    apart = np.stack([np.square(codes - codes[row]).sum(axis=1, dtype=np.float64) for row in rows])
-    apart[np.arange(len(rows)), rows] = np.inf
-    return np.argsort(apart, axis=1, kind="stable")[:, :many]
+def nearest(codes: Array, queries: Array, k: int) -> Array:
+    """Return for each of some samples (q,) of codes (n, d) the indices (q, k) of those nearest to it, the nearest first."""
+    k = min(k, len(codes) - 1)
+    distances = np.stack([np.square(codes - codes[query]).sum(axis=1, dtype=np.float64) for query in queries])
+    distances[np.arange(len(queries)), queries] = np.inf
+    return np.argsort(distances, axis=1, kind="stable")[:, :k]

@@ -1,173 +1,175 @@
-"""The pictures that show what came apart, as arrays ready to be drawn."""
+"""Build the gallery of a fitted method: what shows whether its blocks are disentangled, as arrays ready to be drawn."""
 
 from __future__ import annotations
 
-import io
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from untwine.evaluation.class_gallery import nearest_pictures, switched
+from untwine._typing import Array
+from untwine.evaluation.class_gallery import class_swaps, nearest_images
 from untwine.latents import Latents
-from untwine.manipulate import crossed, traverse_codes
+from untwine.manipulate import cross_product, traverse_codes
 from untwine.metrics import information_matrix, tsne
 from untwine.metrics.encoded import Fitted
-from untwine.metrics.rows import target_rows, varied_rows
-from untwine.runs import files
+from untwine.metrics.scored_samples import class_balanced_order, target_mask
+from untwine.runs.gallery import (
+    ClassSwaps,
+    Gallery,
+    LatentStatistics,
+    Neighbours,
+    Planes,
+    Posterior,
+    Reconstructions,
+    SingleBlocks,
+    Swaps,
+    Traversal,
+)
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 PLANE_TARGETS, PLANE_BACKGROUNDS = 1_500, 500
 SWAPPED, STEPS = 6, 8
-CODES, WALKED = 10_000, 12  # rows behind what is said of single latents; latents that are walked along
-WIDEST = 512  # latents of a block that are looked at one by one; no figure could show more
-MADE = 6
+CODES, TRAVERSED = 10_000, 12  # samples behind statistics of single latents; latents that are traversed
+WIDEST = 512  # dimensions of a block whose latents are shown one by one; no figure could show more
+GENERATED = 6
 
 
-def gallery(method: Fitted, samples: Samples, seed: int = 0, pictures: int = 10) -> dict[str, Array]:
-    """Return the arrays that show what came apart, ready to be drawn; pictures as uint8.
+def gallery(method: Fitted, samples: Samples, seed: int = 0, images: int = 10) -> Gallery:
+    """Return what shows whether the blocks of a fitted method are disentangled; images as uint8.
 
-    `originals` and `reconstructions` of targets of different classes; for pictures taken apart into common and salient also
-    `only_common`, `only_salient`, `background_originals`, `background_reconstructions`, `swap_grid` (row i has the common part
-    of `swap_common[i]`, column j the salient part of `swap_salient[j]`) and `interpolation` (bilinear between four salient
-    codes, with the common code of the first, at [0, 0]) and `background_with_salient` (background i with the salient part of
-    target i); where the method draws codes, `made` (every row has one common part, first without a salient part and then with
-    several). For pictures taken apart into class and content `switch_grid` (row i has the class of `switch_sources[i]`, column
-    j the content of `switch_sources[j]`), and `near_sources` with `near_class` and `near_content`, the pictures nearest to
-    each in either space. For every block the t-SNE `plane_<block>` of targets and background together, with `plane_labels` (-1
-    unknown), `plane_groups`, `label_names` and `group_names`; `spread_<block>`, mean and deviation of each latent over the
-    targets; `told_<block>`, the share that each latent tells of each of `factor_names`; and of pictures `walk_<block>`, what is
-    decoded while single latents move, with `walk_latents_<block>`, `walk_values_<block>` and `walk_change_<block>`. A block
-    that is the picture itself (the content of `StarGAN`) has no latents to look at one by one. `posterior_<block>`
-    has the mean size and the mean deviation of each dimension's Gaussian, where codes are inferred as such.
+    Targets are of different classes. A block that is the image itself (the content of `StarGAN`) has no single latents to
+    show.
+
+    Parameters
+    ----------
+    seed
+        Chooses the samples, and starts t-SNE and the draws from the prior.
+    images
+        How many targets, and how many backgrounds, are reconstructed.
     """
-    rng, target = np.random.default_rng(seed), target_rows(samples.groups, len(samples))
-    order, others = varied_rows(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
-    x = samples.x[order[:pictures] if len(order) else others[:pictures]]
+    rng, target = np.random.default_rng(seed), target_mask(samples.groups, len(samples))
+    order, others = class_balanced_order(samples.labels, np.flatnonzero(target), rng), rng.permutation(np.flatnonzero(~target))
+    shown: Callable[[Array], Array] = _to_uint8 if samples.is_image else np.asarray
+    x = samples.x[order[:images] if len(order) else others[:images]]
     z = method.encode(x)
-    arrays = {"originals": x, "reconstructions": method.decode(z)}
+    entries: dict[str, object] = {"targets": Reconstructions(shown(x), shown(method.decode(z)))}
     if samples.is_image and {"common", "salient"} <= set(z) and len(order) and len(others):
-        y = samples.x[others[:pictures]]
-        arrays |= {"only_common": method.decode(z.remove("salient")), "only_salient": method.decode(z.remove("common"))}
-        arrays |= {"background_originals": y, "background_reconstructions": method.decode(method.encode(y))}
-        arrays |= _recombined(method, samples.x, order)
-        mine, theirs = (np.arange(len(y)), np.arange(len(y)) % len(x))
-        arrays["background_with_salient"] = method.decode(method.encode(y).take(mine).swap(z.take(theirs), "salient"))
-        arrays |= _made(method, z.neutral, seed)
-    by_class = samples.is_image and {"class", "content"} <= set(z)
-    if by_class:
-        arrays |= switched(method, samples.x, order)
+        y = samples.x[others[:images]]
+        without = SingleBlocks(shown(method.decode(z.remove("salient"))), shown(method.decode(z.remove("common"))))
+        background = Reconstructions(shown(y), shown(method.decode(method.encode(y))))
+        entries |= {"single_blocks": without, "background": background}
+        entries |= {"swaps": _swaps(method, samples.x, order), "interpolation": _interpolation(method, samples.x, order)}
+        own, donors = (np.arange(len(y)), np.arange(len(y)) % len(x))
+        entries["background_with_salient"] = shown(method.decode(method.encode(y).take(own).swap(z.take(donors), "salient")))
+        entries["generated"] = _generated(method, z.neutral, seed)
     some = np.sort(order[:CODES] if len(order) else others[:CODES])
     latents = method.encode(samples.x[some])
-    if by_class:
-        arrays |= nearest_pictures(latents, samples.x, some, order)
-    single = _single(latents, samples)
+    if samples.is_image and {"class", "content"} <= set(z):
+        swaps, near = class_swaps(method, samples.x, order), nearest_images(latents, samples.x, some, order)
+        entries["class_swaps"] = ClassSwaps(shown(swaps.sources), shown(swaps.grid))
+        blocks = {block: shown(images) for block, images in near.nearest.items()}
+        entries["neighbours"] = Neighbours(shown(near.sources), blocks)
+    single = _narrow_blocks(latents, samples)
     if samples.is_image:
-        walks = _walks(method, latents, single)
-        arrays = {name: _bytes(array) for name, array in arrays.items()}
-        arrays |= {name: _bytes(array) if array.ndim == 5 else array for name, array in walks.items()}
-    arrays |= _posteriors(method, latents, samples.x[some])
-    arrays |= _single_latents(single, None if samples.factors is None else samples.factors[some], samples.factor_names)
-    return arrays | _planes(method, samples, np.concatenate([order[:PLANE_TARGETS], others[:PLANE_BACKGROUNDS]]), seed)
+        entries["traversals"] = _traversals(method, latents, single)
+    entries["posteriors"] = _posteriors(method, latents, samples.x[some])
+    factors = None if samples.factors is None else samples.factors[some]
+    entries["latents"], entries["factor_names"] = _statistics(single, factors, samples.factor_names)
+    entries["planes"] = _planes(method, samples, np.concatenate([order[:PLANE_TARGETS], others[:PLANE_BACKGROUNDS]]), seed)
+    return Gallery(**entries)  # type: ignore[arg-type]
 
 
-def _recombined(method: Fitted, x: Array, order: Array) -> dict[str, Array]:
-    """Return the grids of swapped and of interpolated codes; few rows are used several times."""
+def _swaps(method: Fitted, x: Array, order: Array) -> Swaps:
+    """Return every common block with every salient one; few samples are used several times."""
     k = min(SWAPPED, len(order))
     rows, columns = order[:k], order[np.arange(k, 2 * k) % len(order)]
     i, j = np.divmod(np.arange(k * k), k)
     swapped = method.encode(x[rows]).take(i).swap(method.encode(x[columns]).take(j), "salient")
+    grid = method.decode(swapped).reshape(k, k, *x.shape[1:])
+    return Swaps(_to_uint8(x[rows]), _to_uint8(x[columns]), _to_uint8(grid))
+
+
+def _interpolation(method: Fitted, x: Array, order: Array) -> Array:
+    """Return the grid that is bilinear between the salient codes of four samples, with the common code of the first."""
     corners = method.encode(x[order[np.arange(4) % len(order)]])
     down, right = (t.ravel()[:, None] for t in np.meshgrid(*[np.linspace(0, 1, STEPS)] * 2, indexing="ij"))
     weights = np.hstack([(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right])
     between = Latents({"salient": (weights @ corners.salient).astype(corners.salient.dtype)})
     mixed = corners.take(np.zeros(STEPS**2, dtype=int)).swap(between, "salient")
-    return {
-        "swap_common": x[rows],
-        "swap_salient": x[columns],
-        "swap_grid": method.decode(swapped).reshape(k, k, *x.shape[1:]),
-        "interpolation": method.decode(mixed).reshape(STEPS, STEPS, *x.shape[1:]),
-    }
+    return _to_uint8(method.decode(mixed).reshape(STEPS, STEPS, *x.shape[1:]))
 
 
-def _single(latents: Latents, samples: Samples) -> dict[str, Array]:
-    """Return the blocks whose latents are looked at one by one: not too wide ones, nor those that are the picture itself."""
+def _narrow_blocks(latents: Latents, samples: Samples) -> dict[str, Array]:
+    """Return the blocks whose latents are shown one by one: not too wide ones, nor those that are the image itself."""
     most = min(WIDEST, samples.x[0].size - 1) if samples.is_image else WIDEST
     return {block: codes for block, codes in latents.items() if codes.shape[1] <= most}
 
 
-def _walks(method: Fitted, latents: Latents, single: Mapping[str, Array]) -> dict[str, Array]:
-    """Return for each block what is decoded while single latents move, from the row whose codes are nearest to the mean."""
+def _traversals(method: Fitted, latents: Latents, single: Mapping[str, Array]) -> dict[str, Traversal]:
+    """Return for each block what is decoded along single latents, from the sample whose codes are nearest to the mean."""
     if not single:
         return {}
     codes = np.hstack(list(single.values())).astype(np.float64)
     off = (codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1e-12 + 1e-6 * codes.std(axis=0).max())
     start = latents.take([int(np.square(off).sum(axis=1).argmin())])
-    arrays: dict[str, Array] = {}
-    for block, moved in single.items():
-        found = traverse_codes(method.decode, start, moved, block, STEPS, WALKED)
-        arrays |= {f"walk_{block}": found.rows, f"walk_values_{block}": found.values}
-        arrays |= {f"walk_latents_{block}": found.latents, f"walk_change_{block}": found.change}
-    return arrays
+    traversals: dict[str, Traversal] = {}
+    for block, block_codes in single.items():
+        result = traverse_codes(method.decode, start, block_codes, block, STEPS, TRAVERSED)
+        traversals[block] = Traversal(_to_uint8(result.samples), result.latents, result.values, result.change)
+    return traversals
 
 
-def _single_latents(latents: Mapping[str, Array], factors: Array | None, names: Sequence[str]) -> dict[str, Array]:
-    """Return for each block mean and deviation of its latents and, where there are factors, what each tells of them."""
-    arrays = {
-        f"spread_{block}": np.stack([codes.mean(axis=0, dtype=np.float64), codes.std(axis=0, dtype=np.float64)])
+def _statistics(
+    latents: Mapping[str, Array], factors: Array | None, names: Sequence[str]
+) -> tuple[dict[str, LatentStatistics], tuple[str, ...]]:
+    """Return mean and std of each block's latents and, where factors are known, the information of each on each of them."""
+    information: dict[str, Array] = {}
+    factor_names: tuple[str, ...] = ()
+    if factors is not None:
+        columns = np.flatnonzero(~np.isnan(factors).all(axis=0))
+        known = ~np.isnan(factors[:, columns]).any(axis=1)
+        truth = factors[known][:, columns]
+        varies = np.ptp(truth, axis=0) > 0 if len(truth) else np.zeros(len(columns), dtype=bool)
+        if varies.any():
+            information = {block: information_matrix(codes[known], truth[:, varies]) for block, codes in latents.items()}
+            factor_names = tuple(names[j] for j in columns[varies])
+    statistics = {
+        block: LatentStatistics(
+            codes.mean(axis=0, dtype=np.float64), codes.std(axis=0, dtype=np.float64), information.get(block)
+        )
         for block, codes in latents.items()
     }
-    if factors is None:
-        return arrays
-    columns = np.flatnonzero(~np.isnan(factors).all(axis=0))
-    known = ~np.isnan(factors[:, columns]).any(axis=1)
-    truth = factors[known][:, columns]
-    varies = np.ptp(truth, axis=0) > 0 if len(truth) else np.zeros(len(columns), dtype=bool)
-    if not varies.any():
-        return arrays
-    arrays |= {f"told_{block}": information_matrix(codes[known], truth[:, varies]) for block, codes in latents.items()}
-    return arrays | {"factor_names": np.array([names[j] for j in columns[varies]], dtype=np.str_)}
+    return statistics, factor_names
 
 
-def _posteriors(method: Fitted, latents: Latents, x: Array) -> dict[str, Array]:
-    """Return for each block that is inferred as Gaussians the size of the mean and the deviation of each dimension."""
-    unsure: Mapping[str, Array] = method.deviations(x) if hasattr(method, "deviations") else {}
+def _posteriors(method: Fitted, latents: Latents, x: Array) -> dict[str, Posterior]:
+    """Return for each block with a Gaussian posterior the size of the mean and the std of each dimension."""
+    stds: Mapping[str, Array] = method.posterior_std(x) if hasattr(method, "posterior_std") else {}
     return {
-        f"posterior_{block}": np.stack([np.abs(latents[block]).mean(0, dtype=np.float64), found.mean(0, dtype=np.float64)])
-        for block, found in unsure.items()
+        block: Posterior(np.abs(latents[block]).mean(0, dtype=np.float64), std.mean(0, dtype=np.float64))
+        for block, std in stds.items()
     }
 
 
-def _made(method: Fitted, neutral: Mapping[str, Array], seed: int) -> dict[str, Array]:
-    """Return pictures made from drawn codes, every common part without a salient one and with the same ones as all others."""
+def _generated(method: Fitted, neutral: Mapping[str, Array], seed: int) -> Array | None:
+    """Return images of codes drawn from the prior: each common code without a salient code, and with each of several."""
     if not hasattr(method, "prior"):
-        return {}
-    chance = torch.Generator().manual_seed(seed)
-    drawn = Latents({name: codes.numpy() for name, codes in method.prior(MADE, chance).items()}, neutral)
-    return {"made": crossed(method.decode, drawn, MADE, MADE, "salient")}
+        return None
+    generator = torch.Generator().manual_seed(seed)
+    drawn = Latents({name: codes.numpy() for name, codes in method.prior(GENERATED, generator).items()}, neutral)
+    return _to_uint8(cross_product(method.decode, drawn, GENERATED, GENERATED, "salient"))
 
 
-def _planes(method: Fitted, samples: Samples, rows: Array, seed: int) -> dict[str, Array]:
-    planes = {f"plane_{block}": tsne(codes, seed) for block, codes in method.encode(samples.x[rows]).items()}
-    return planes | {
-        "plane_labels": np.full(len(rows), -1) if samples.labels is None else samples.labels[rows],
-        "plane_groups": np.ones(len(rows), dtype=int) if samples.groups is None else samples.groups[rows],
-        "label_names": np.array(samples.label_names, dtype=np.str_),
-        "group_names": np.array(samples.group_names or ("background", "target"), dtype=np.str_),
-    }
+def _planes(method: Fitted, samples: Samples, chosen: Array, seed: int) -> Planes:
+    return Planes(
+        {block: tsne(codes, seed) for block, codes in method.encode(samples.x[chosen]).items()},
+        np.full(len(chosen), -1) if samples.labels is None else samples.labels[chosen],
+        np.ones(len(chosen), dtype=int) if samples.groups is None else samples.groups[chosen],
+        tuple(map(str, samples.label_names)),
+        tuple(map(str, samples.group_names or ("background", "target"))),
+    )
 
 
-def _bytes(x: Array) -> Array:
+def _to_uint8(x: Array) -> Array:
     return x if x.dtype == np.uint8 else np.rint(np.clip(x, 0, 1) * 255).astype(np.uint8)
-
-
-def save_gallery(path: str | os.PathLike[str], arrays: Mapping[str, Array]) -> None:
-    """Write the arrays of `gallery` as npz without objects, whole or not at all."""
-    content = io.BytesIO()
-    np.savez_compressed(content, allow_pickle=False, **arrays)
-    files.write(path, content.getvalue())

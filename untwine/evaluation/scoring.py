@@ -1,121 +1,125 @@
-"""Encode once, score every block: what should be there and what should not.
+"""Score every block of a fitted method: what it should encode and what it should not.
 
-The metrics are imported when something is scored: there are many, and `import untwine` is to be quick.
+The metrics are imported when something is scored, so that `import untwine` is quick.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from untwine.runs import files
+from untwine.registry.checks import check_int
+from untwine.runs.scores import Score
 from untwine.samples import Samples
 from untwine.training.progress import bar
 
 if TYPE_CHECKING:
     from untwine.metrics.encoded import Encoded, Fitted
+    from untwine.metrics.metric import Measurement, Metric
 
-
-@dataclass(frozen=True)
-class Score:
-    """One number with its name, 95 % interval, rows, seconds and direction ("higher", "lower" or "info").
-
-    `version` is that of its metric: numbers of one version can be compared, for the same codes give the same number.
-    """
-
-    name: str
-    value: float
-    low: float
-    high: float
-    n: int
-    seconds: float
-    direction: str
-    version: int = 1
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `scores.json` keeps under the score's name."""
-        return {key: value for key, value in asdict(self).items() if key != "name"}
+__all__ = ["Score", "evaluate"]
 
 
 def evaluate(
     method: Fitted,
     samples: Samples,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[str | Metric | Callable[[Encoded], Iterable[Measurement]]] | None = None,
     seeds: int = 5,
     progress: bool = False,
     train: Samples | None = None,
+    skip_inapplicable: bool = False,
 ) -> dict[str, Score]:
     """Return the scores of every block of a fitted method, by name: "probe.salient", "probe.common", and so on.
 
-    Labels and factors are scored on target rows where they are known (all rows are targets where there are no groups);
-    classes of fewer than 5 rows are left out. A factor named "salient ..." is a truth of the salient part, scored as
-    "factors_salient.<block>"; every other factor is one of the common part, scored as "factors.<block>". Regressions do the
-    same. Scores of single latents (sap, mig and so on) are about the factors that a block should hold. To sap whole numbers of
-    at most 20 values are classes and all others lie on a scale; to the others a factor of at most 100 values has classes.
+    Labels and factors are scored on target samples where they are known (all samples are targets where there are no groups);
+    classes of fewer than 5 samples are left out. A factor named "salient ..." belongs to the salient block, and is scored as
+    "factors_salient.<block>"; every other factor belongs to the common block, and is scored as "factors.<block>". Regressions
+    do the same. Scores of single latents (sap, mig and so on) are about the factors that a block should encode. For sap, whole
+    numbers of at most 20 values are classes and all others are continuous; for the others a factor of at most 100 values is
+    discrete.
 
     Parameters
     ----------
     metrics
-        Names from `METRICS`; all that are quick and that the samples allow where not given.
+        Names from the catalogue (`untwine list metrics`), `untwine.metrics.Metric` objects, or functions. A function is given
+        the encoded samples (`untwine.metrics.Encoded`: `latents`, `samples`, `method`, ...) and returns or yields
+        `untwine.metrics.Measurement("<score>.<block>", value, (low, high), n)`. By default all that apply and are quick.
     seeds
         How many random halves the intervals of clustering, w2 and others rest on; those of probe, factors and others rest on
         folds.
     progress
-        Whether to show a bar.
+        Whether to show a progress bar.
     train
         Other samples with the same labels and factors. Where given, the classifiers of probe and per_class, the regressions and
-        the judge of swaps learn from them, and are scored on all of `samples`. Otherwise the first three use 5 folds of
-        `samples`, and the judge learns from one half of them and sees the other half.
+        the networks of swap are trained on them, and tested on all of `samples`. Otherwise the first three use 5 folds of
+        `samples`, and the networks of swap are trained on one half of them and tested on the other half.
+    skip_inapplicable
+        Whether to skip a metric whose requirements the method or the samples do not meet; otherwise it is refused.
     """
-    from untwine.evaluation.named_metrics import BY_DEFAULT, METRICS, VERSIONS
     from untwine.metrics.encoded import Encoded
 
-    if isinstance(metrics, str):
-        raise TypeError(f"metrics expected a list of names, but got the single string {metrics!r}; wrap it in a list.")
-    unknown = [name for name in metrics or () if name not in METRICS]
-    if unknown:
-        raise ValueError(f"metrics expected names among {', '.join(METRICS)}, but got {unknown[0]!r}; choose from those.")
-    if seeds < 2:
-        raise ValueError(f"seeds expected at least 2, to make an interval of, but got {seeds}.")
-    data = Encoded(method, samples, method.encode(samples.x), seeds, _other(method, samples, seeds, train))
-    for name in metrics or ():
-        if lack := data.lacks(name):
-            raise ValueError(f"the metric {name!r} expected {lack}, or leave {name!r} out.")
+    chosen = _metrics(metrics)
+    check_int("seeds", seeds, 2)
+    if train is not None:
+        _check_train(samples, train)
+    others = None if train is None else Encoded(method, train, method.encode(train.x), seeds)
+    data = Encoded(method, samples, method.encode(samples.x), seeds, others)
+    missing = {metric.name: sentence for metric in chosen if (sentence := metric.missing(data))}
+    if missing and metrics is not None and not skip_inapplicable:
+        raise ValueError(next(iter(missing.values())))
+    applicable = [metric for metric in chosen if metric.name not in missing]
     scores: dict[str, Score] = {}
-    wanted = BY_DEFAULT if metrics is None else metrics
-    names = [name for name in METRICS if name in wanted and not data.lacks(name)]
-    with bar("scoring", len(names), progress) as advance:
-        for done, name in enumerate(names):
+    with bar("scoring", len(applicable), progress) as advance:
+        for done, metric in enumerate(applicable):
             began = time.perf_counter()
-            for found in METRICS[name](data):
+            for one in metric.measure(data):
                 seconds, began = time.perf_counter() - began, time.perf_counter()
-                low, high = found.interval
-                scores[found.name] = Score(
-                    found.name, found.value, low, high, found.n, seconds, found.direction, VERSIONS[name]
+                low, high = one.interval
+                scores[one.name] = Score(
+                    one.name, one.value, low, high, one.n, seconds, one.direction or "info", metric.version
                 )
-            advance(done + 1, partial(str, name))
+            advance(done + 1, partial(str, metric.name))
     return scores
 
 
-def _other(method: Fitted, samples: Samples, seeds: int, train: Samples | None) -> Encoded | None:
-    """Return the samples to learn from with their codes, if there are any, or say why they do not fit the scored ones."""
-    from untwine.metrics.encoded import Encoded
+def _metrics(metrics: Sequence[str | Metric | Callable[[Encoded], Iterable[Measurement]]] | None) -> list[Metric]:
+    """Return the metrics in the order of their scores: those of the catalogue in its order, then others as they are given."""
+    from untwine.evaluation.registry import METRICS
 
-    if train is None:
-        return None
+    if metrics is None:
+        return [metric for metric in METRICS.values() if metric.default]
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names; got the single string {metrics!r}; wrap it in a list.")
+    given = [_metric(one) for one in metrics]
+    ours = [metric for metric in METRICS.values() if metric in given]
+    others = [metric for i, metric in enumerate(given) if metric not in ours and metric not in given[:i]]
+    names = [metric.name for metric in (*ours, *others)]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"metrics must have different names; got two named {repeated[0]!r}; rename one.")
+    return [*ours, *others]
+
+
+def _metric(metric: str | Metric | Callable[[Encoded], Iterable[Measurement]]) -> Metric:
+    from untwine.evaluation.registry import METRICS
+    from untwine.metrics.metric import Metric
+
+    if isinstance(metric, str):
+        return METRICS.find(metric)
+    if isinstance(metric, Metric):
+        return metric
+    if not callable(metric):
+        raise TypeError(f"metrics must be names, Metric objects or functions; got {type(metric).__name__}.")
+    name = getattr(metric, "__name__", type(metric).__name__)
+    return Metric(name, metric, (metric.__doc__ or "").strip().split("\n")[0])
+
+
+def _check_train(samples: Samples, train: Samples) -> None:
+    """Refuse train samples whose labels or factors are not those of the scored samples."""
     for name in ("label_names", "factor_names"):
         if getattr(train, name) != getattr(samples, name):
             raise ValueError(
-                f"train expected the {name} of the scored samples, {getattr(samples, name)}, but got {getattr(train, name)}; "
+                f"train must have the {name} of the scored samples, {getattr(samples, name)}; got {getattr(train, name)}; "
                 "take both from one data set."
             )
-    return Encoded(method, train, method.encode(train.x), seeds)
-
-
-def write_scores(path: str | os.PathLike[str], scores: Mapping[str, Score]) -> None:
-    """Write `scores.json`, whole or not at all."""
-    files.write_json(path, {name: found.to_json() for name, found in scores.items()})

@@ -1,1 +1,1 @@
-"""Closed forms: group covariances and the contrast test."""
+"""Closed forms of linear models: group covariances and the contrast test."""

@@ -1,4 +1,4 @@
-"""Is there anything salient: whether the target varies where the background does not, and in how many dimensions."""
+"""The contrast test: whether the target has salient variation that the background lacks, and in how many dimensions."""
 
 from __future__ import annotations
 
@@ -7,37 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from untwine.linear.covariances import RANK, ROWS_AT_ONCE, leading_axes, moments
-from untwine.samples import Array, Samples
+from untwine._typing import Array
+from untwine.linear.covariances import CHUNK, RANK_TOLERANCE, leading_axes, mean_and_covariance, pixel_scale
+from untwine.registry.checks import check_int
+from untwine.samples import Samples
 
-MOST_TESTED = 50  # permutations of more directions would take minutes
-WIDE = 1000  # of more columns the covariance itself takes longer than all else, and soon more memory than there is
-MOST_NUMBERS = 50_000_000  # of rows so wide, as many are looked at as have so many numbers
-FURTHER = 5  # further directions must be beyond chance by this much more, or 1 in 20 estimates would be too large
+MAX_TESTED = 50  # directions; permutations of more would take minutes
+MAX_EXACT_FEATURES = 1000  # with more of them the covariance would dominate time and memory
+MAX_ELEMENTS = 50_000_000  # of samples with more features, as many are used as have so many elements
+FURTHER = 5  # the level is divided by this for further directions, or 1 in 20 estimates of their number would be too large
 
 
 @dataclass(frozen=True)
 class ContrastTest:
-    """Whether the target varies where the background does not.
+    """The result of a permutation test for variation that only the target has.
 
     Parameters
     ----------
     p_value
-        How often labels at random give a statistic as large.
+        Of the statistic, under random permutations of the group labels.
     statistic
         The largest contrast of a direction, (a - b) / (a + b) with the variances a in the target and b in the background: 0
         where they are equal, 1 where only the target varies.
     n_salient
-        The estimated number of salient dimensions; 0 where nothing is.
+        The estimated number of salient dimensions; 0 where there is no salient variation.
     contrasts
         The contrast of each direction, largest first.
     p_values
-        One for each direction tested, up to the first that may be chance.
+        Of each direction tested, up to the first that is not significant.
     chance
-        For each direction tested the contrast that it had to exceed, reached by labels at random once in 20 times, or in 100
-        for the further ones.
+        The critical contrast of each direction tested: the quantile 1 - level of its permutation null, with a fifth of the
+        level for all directions but the first.
     permutations
-        How many times labels were shuffled.
+        The number of permutations.
     """
 
     p_value: float
@@ -50,125 +52,125 @@ class ContrastTest:
 
 
 def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, level: float = 0.05) -> ContrastTest:
-    """Test whether the target varies where the background does not, and estimate in how many dimensions.
+    """Test whether the target has variation that the background lacks, and estimate in how many dimensions.
 
-    Rows are centred within their group, so a difference of means alone is no contrast, and whitened together. The largest
-    eigenvalue of the target's covariance is then compared with those of as many rows drawn without regard to groups. If it
-    is beyond chance, its direction is left out and the next one tested in the same way, until one is not: their number is
-    `n_salient`. Further directions are held to a fifth of the level, or one estimate in twenty would be too large. Columns
-    of vectors are brought to one variance first; of more than 50 columns the 50 leading principal components are looked at,
-    and never more than a quarter of the number of rows. Of more than 1000 columns the components are approximate, and of
-    more than 50 million numbers an even share of the rows of each group is looked at.
+    Samples are centred within their group, so that a difference of means is no contrast, and whitened together. The statistic
+    is the largest eigenvalue of the target's covariance, its permutation null that of as many samples drawn regardless of
+    group. If it is significant, its direction is removed and the next one tested, until one is not: `n_salient` is the number
+    of significant directions. All but the first are tested at a fifth of the level, or one estimate in twenty would be too
+    large. Features of vectors are scaled to unit variance first. At most 50 leading principal components are tested, and at
+    most a quarter of the number of samples. With more than 1000 features the components are approximate, and with more than 50
+    million elements an evenly spaced subsample of each group is used.
 
     Parameters
     ----------
     samples
-        Target and background, at least two rows of each.
+        Target and background, at least two samples of each.
     permutations
-        How many times labels are shuffled; the least p-value is 1 / (permutations + 1). To find a second dimension it must be
-        within a fifth of the level.
+        The number of permutations; the smallest possible p-value is 1 / (permutations + 1). A second dimension can only be
+        found if that is within a fifth of the level.
     seed
-        Decides the shuffles.
+        Seed of the permutations.
     level
-        A p-value above this may be chance.
+        The significance level, in (0, 1).
     """
     _check(samples, permutations, seed, level)
-    target, background = _looked_at(samples)
-    Z, n = _whitened(target, background, samples.is_image), len(target)
+    target, background = _subsample(samples)
+    Z, n = _whiten(target, background, samples.is_image), len(target)
     N, r = Z.shape
     if not r:
         return ContrastTest(1.0, 0.0, 0, (), (1.0,), (), permutations)
     values, vectors = np.linalg.eigh(Z[:n].T @ Z[:n] / n)
     values, Z = values[::-1], Z @ vectors[:, ::-1]
     rng = np.random.default_rng(seed)
-    drawn = np.empty((permutations, r, r))
-    for A in drawn:
-        some = Z[rng.permutation(N)[:n]]
-        A[:] = some.T @ some / n
-    p_values, reached = _one_after_the_other(values, drawn, level)
-    found = int((values[: len(reached)] > reached).sum())  # all but, at most, the last
+    permuted = np.empty((permutations, r, r))
+    for A in permuted:
+        Z_permuted = Z[rng.permutation(N)[:n]]
+        A[:] = Z_permuted.T @ Z_permuted / n
+    p_values, critical = _test_sequentially(values, permuted, level)
+    n_salient = int((values[: len(critical)] > critical).sum())  # all but, at most, the last
     contrasts = _contrasts(values, n, N)
-    return ContrastTest(p_values[0], contrasts[0], found, contrasts, p_values, _contrasts(reached, n, N), permutations)
+    return ContrastTest(p_values[0], contrasts[0], n_salient, contrasts, p_values, _contrasts(critical, n, N), permutations)
 
 
 def contrast_record(samples: Samples) -> dict[str, Any]:
-    """Return the outcome of `contrast_test` and what it was made on, as a run folder keeps it."""
-    found = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(contrast_test(samples)).items()}
-    return found | {"target": len(samples.target), "background": len(samples.background)}
+    """Return the result of `contrast_test` and the number of samples of each group, as a run folder stores them."""
+    result = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(contrast_test(samples)).items()}
+    return result | {"target": len(samples.target), "background": len(samples.background)}
 
 
 def _contrasts(values: Array, n: int, N: int) -> tuple[float, ...]:
-    """Return contrasts from the target's variances in whitened directions, in which all rows together have 1."""
+    """Return contrasts from the target's variances in whitened directions, where all samples together have variance 1."""
     values = np.minimum(values, N / n)
     b = np.clip((N - n * values) / (N - n), 0, None)
     return tuple(map(float, (values - b) / (values + b)))
 
 
-def _one_after_the_other(values: Array, drawn: Array, level: float) -> tuple[tuple[float, ...], Array]:
-    """Return the p-value of each direction up to the first that may be chance, and the variance that each had to exceed."""
+def _test_sequentially(values: Array, permuted: Array, level: float) -> tuple[tuple[float, ...], Array]:
+    """Return the p-value of each direction up to the first that is not significant, and the critical variance of each."""
     p_values: list[float] = []
-    reached: list[float] = []
+    critical: list[float] = []
     for k, value in enumerate(values):
-        chance = np.sort(np.linalg.eigvalsh(drawn[:, k:, k:])[:, -1])
-        p_values.append((1 + int((chance >= value).sum())) / (1 + len(drawn)))
-        mine = level / FURTHER if k else level
-        allowed = int(mine * (1 + len(drawn)) + 1e-9)  # so many of those drawn may be as large
-        reached.append(float(chance[-allowed]) if allowed else np.inf)
-        if p_values[-1] > mine:
+        null = np.sort(np.linalg.eigvalsh(permuted[:, k:, k:])[:, -1])
+        p_values.append((1 + int((null >= value).sum())) / (1 + len(permuted)))
+        level_k = level / FURTHER if k else level
+        exceeding = int(level_k * (1 + len(permuted)) + 1e-9)  # so many values of the null may be as large
+        critical.append(float(null[-exceeding]) if exceeding else np.inf)
+        if p_values[-1] > level_k:
             break
-    return tuple(p_values), np.array(reached)
+    return tuple(p_values), np.array(critical)
 
 
-def _looked_at(samples: Samples) -> tuple[Array, Array]:
-    """Return target and background, flattened; of very many wide rows an even share of each."""
+def _subsample(samples: Samples) -> tuple[Array, Array]:
+    """Return target and background, flattened; an evenly spaced subsample of each where they have very many elements."""
     target, background = (side.x.reshape(len(side), -1) for side in (samples.target, samples.background))
-    numbers = target.size + background.size
-    if target.shape[1] <= WIDE or numbers <= MOST_NUMBERS:
+    elements = target.size + background.size
+    if target.shape[1] <= MAX_EXACT_FEATURES or elements <= MAX_ELEMENTS:
         return target, background
-    fewer = [max(2, int(len(x) * MOST_NUMBERS / numbers)) for x in (target, background)]
-    rows = [np.linspace(0, len(x) - 1, count).astype(int) for x, count in zip((target, background), fewer, strict=True)]
-    return target[rows[0]], background[rows[1]]
+    counts = [max(2, int(len(x) * MAX_ELEMENTS / elements)) for x in (target, background)]
+    index = [np.linspace(0, len(x) - 1, count).astype(int) for x, count in zip((target, background), counts, strict=True)]
+    return target[index[0]], background[index[1]]
 
 
-def _whitened(target: Array, background: Array, is_image: bool) -> Array:
-    """Return rows (N, r), targets first, centred within their group, with the identity as their covariance."""
-    unit = 255.0 if target.dtype == np.uint8 else 1.0
-    most = max(1, min(MOST_TESTED, (len(target) + len(background) - 2) // 4))
-    axes = (_axes if target.shape[1] <= WIDE else _quick_axes)(target, background, is_image, most)
-    parts = []
+def _whiten(target: Array, background: Array, is_image: bool) -> Array:
+    """Return samples (N, r), targets first, centred within their group and with identity covariance."""
+    scale = pixel_scale(target)
+    most = max(1, min(MAX_TESTED, (len(target) + len(background) - 2) // 4))
+    axes = (_axes if target.shape[1] <= MAX_EXACT_FEATURES else _approximate_axes)(target, background, is_image, most)
+    projected = []
     for x in (target, background):
-        rows = np.concatenate([x[i : i + ROWS_AT_ONCE] / unit @ axes for i in range(0, len(x), ROWS_AT_ONCE)])
-        # About its own mean a small group varies less than a large one; labels could be told by that.
-        parts.append((rows - rows.mean(0)) * np.sqrt(len(x) / (len(x) - 1)))
-    U = np.concatenate(parts)
+        u = np.concatenate([x[i : i + CHUNK] / scale @ axes for i in range(0, len(x), CHUNK)])
+        # About its own mean a small group varies less than a large one, which must not count as a contrast.
+        projected.append((u - u.mean(0)) * np.sqrt(len(x) / (len(x) - 1)))
+    U = np.concatenate(projected)
     values, vectors = np.linalg.eigh(U.T @ U / len(U))
     return np.asarray(U @ (vectors / np.sqrt(values)))
 
 
 def _axes(target: Array, background: Array, is_image: bool, most: int) -> Array:
-    """Return the leading principal axes (d, r) of both groups, for columns of one variance unless they are pixels."""
-    S = moments(target)[1] + moments(background)[1]
+    """Return the leading principal axes (d, r) of both groups, of features scaled to unit variance unless they are pixels."""
+    S = mean_and_covariance(target)[1] + mean_and_covariance(background)[1]
     scale = _scale(S.diagonal(), is_image)
     return leading_axes(S / np.outer(scale, scale), most) / scale[:, None]
 
 
-def _quick_axes(target: Array, background: Array, is_image: bool, most: int) -> Array:
-    """Return about the same without the covariance; any axes that do not look at labels keep the test's level."""
+def _approximate_axes(target: Array, background: Array, is_image: bool, most: int) -> Array:
+    """Return them by a randomised SVD, without the covariance; the test keeps its level for any axes that ignore groups."""
     from sklearn.utils.extmath import randomized_svd
 
-    parts = []
+    centred = []
     for x in (target, background):
-        rows = x.astype(np.float32) / np.float32(255 if x.dtype == np.uint8 else 1)
-        mean = rows.mean(axis=0, dtype=np.float64)
-        rows -= mean.astype(np.float32)
-        rows[:, np.sqrt(np.square(rows).mean(axis=0)) <= 1e-6 * np.abs(mean)] = 0  # constant but for rounding
-        parts.append(rows / np.float32(np.sqrt(len(x) - 1)))
-    rows = np.concatenate(parts)
-    scale = _scale(np.square(rows).sum(axis=0, dtype=np.float64), is_image)
-    rows /= scale.astype(np.float32)
-    _, sizes, axes = randomized_svd(rows, most, n_iter=2, random_state=0)
-    found = np.square(sizes) > RANK * max(np.square(sizes[0]), 0.0)
-    return np.asarray(axes[found].T / scale[:, None])
+        u = x.astype(np.float32) / np.float32(pixel_scale(x))
+        mean = u.mean(axis=0, dtype=np.float64)
+        u -= mean.astype(np.float32)
+        u[:, np.sqrt(np.square(u).mean(axis=0)) <= 1e-6 * np.abs(mean)] = 0  # constant up to rounding
+        centred.append(u / np.float32(np.sqrt(len(x) - 1)))
+    U = np.concatenate(centred)
+    scale = _scale(np.square(U).sum(axis=0, dtype=np.float64), is_image)
+    U /= scale.astype(np.float32)
+    _, singular_values, axes = randomized_svd(U, most, n_iter=2, random_state=0)
+    positive = np.square(singular_values) > RANK_TOLERANCE * max(np.square(singular_values[0]), 0.0)
+    return np.asarray(axes[positive].T / scale[:, None])
 
 
 def _scale(variances: Array, is_image: bool) -> Array:
@@ -178,15 +180,12 @@ def _scale(variances: Array, is_image: bool) -> Array:
 def _check(samples: Samples, permutations: int, seed: int, level: float) -> None:
     if not isinstance(samples, Samples):
         raise TypeError(
-            f"contrast_test expected Samples, but got a {type(samples).__name__}; "
-            "make them with Samples.contrast(target=..., background=...)."
+            f"samples must be Samples; got a {type(samples).__name__}; pass Samples.contrast(target=..., background=...)."
         )
-    for side, count in (("target", len(samples.target)), ("background", len(samples.background))):
+    for group, count in (("target", len(samples.target)), ("background", len(samples.background))):
         if count < 2:
-            raise ValueError(f"contrast_test expected at least 2 rows of {side}, but got {count}; add some.")
-    if isinstance(permutations, bool) or not isinstance(permutations, (int, np.integer)) or permutations < 1:
-        raise ValueError(f"permutations expected a whole number of at least 1, but got {permutations!r}.")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed expected a whole number of at least 0, but got {seed!r}.")
+            raise ValueError(f"contrast_test needs at least 2 samples of {group}; got {count}; add more.")
+    check_int("permutations", permutations, 1)
+    check_int("seed", seed, 0)
     if not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise ValueError(f"level expected a number between 0 and 1, but got {level!r}.")
+        raise ValueError(f"level must be a number between 0 and 1; got {level!r}.")

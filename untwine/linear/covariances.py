@@ -1,4 +1,4 @@
-"""Target and background as two covariances, in the directions in which either varies."""
+"""Covariances of target and background, in the leading principal directions of both."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from untwine.samples import Array, Samples
+from untwine._typing import Array
+from untwine.samples import Samples
 
-ROWS_AT_ONCE = 1024
-MOST_DIRECTIONS = 500  # beyond these, closed forms would take minutes
-RANK = 1e-10  # a variance below this share of the largest one is rounding
+CHUNK = 1024  # samples that are converted to float64 at a time
+MAX_DIRECTIONS = 500  # with more of them closed forms would take minutes
+RANK_TOLERANCE = 1e-10  # eigenvalues below this fraction of the largest are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """Target and background in the r leading directions in which either varies.
+class GroupCovariances:
+    """Covariances of target and background in r leading principal directions of both.
 
     Parameters
     ----------
     origin
-        The mean of the background, over d flattened columns.
+        The mean (d,) of the background, over the d flattened features.
     axes
-        The directions (d, r), orthonormal: the leading eigenvectors of A + B, without those that have no variance.
+        The orthonormal directions (d, r): the leading eigenvectors of A + B with non-zero variance.
     A, B
-        The covariances (r, r) of target and of background, each about its own mean.
+        The covariances (r, r) of target and background, each about its own mean.
     n, m
-        The number of rows of target and of background.
+        The number of samples of target and background.
     target_variance, background_variance
-        The variance over all d columns.
+        The total variance, summed over all d features.
     """
 
     origin: Array
@@ -41,62 +42,67 @@ class Comparison:
     background_variance: float
 
 
-def compare(samples: Samples) -> Comparison:
-    """Return both covariances in the directions that matter, in double precision; pictures are flattened, in [0, 1]."""
+def group_covariances(samples: Samples) -> GroupCovariances:
+    """Return the covariances of target and background, in float64; images are flattened, in [0, 1]."""
     target, background = samples.target.x, samples.background.x
-    few = len(target) + len(background) < np.prod(target.shape[1:])
-    return (_by_rows if few else _by_columns)(target, background)
+    wide = len(target) + len(background) < np.prod(target.shape[1:])
+    return (_from_gram if wide else _from_covariances)(target, background)
 
 
-def _by_columns(target: Array, background: Array) -> Comparison:
-    """Compare by way of the products of all columns."""
-    (_, A), (origin, B) = moments(target), moments(background)
-    axes = leading_axes(A + B, MOST_DIRECTIONS)
+def _from_covariances(target: Array, background: Array) -> GroupCovariances:
+    """Compute them from the full covariances (d, d)."""
+    (_, A), (origin, B) = mean_and_covariance(target), mean_and_covariance(background)
+    axes = leading_axes(A + B, MAX_DIRECTIONS)
     inside = (axes.T @ A @ axes, axes.T @ B @ axes)
-    return Comparison(origin, axes, *inside, len(target), len(background), float(np.trace(A)), float(np.trace(B)))
+    return GroupCovariances(origin, axes, *inside, len(target), len(background), float(np.trace(A)), float(np.trace(B)))
 
 
-def _by_rows(target: Array, background: Array) -> Comparison:
-    """Compare by way of the products of all rows, which are fewer where rows are few and wide: the directions are the same."""
+def _from_gram(target: Array, background: Array) -> GroupCovariances:
+    """Compute them from the Gram matrix (n + m, n + m), which is smaller where features outnumber samples."""
     (_, X), (origin, Y) = _centred(target), _centred(background)
     both = np.concatenate([X, Y])
-    axes = np.linalg.qr(both.T @ leading_axes(both @ both.T, MOST_DIRECTIONS))[0]
+    axes = np.linalg.qr(both.T @ leading_axes(both @ both.T, MAX_DIRECTIONS))[0]
     inside = ((X @ axes).T @ (X @ axes), (Y @ axes).T @ (Y @ axes))
-    return Comparison(origin, axes, *inside, len(X), len(Y), float(np.vdot(X, X)), float(np.vdot(Y, Y)))
+    return GroupCovariances(origin, axes, *inside, len(X), len(Y), float(np.vdot(X, X)), float(np.vdot(Y, Y)))
 
 
 def _centred(x: Array) -> tuple[Array, Array]:
-    """Return the mean (d,) and rows (n, d) whose products summed are the covariance."""
-    flat, unit = x.reshape(len(x), -1), 255.0 if x.dtype == np.uint8 else 1.0
-    mean = flat.mean(axis=0, dtype=np.float64) / unit
-    rows = flat / unit - mean
-    rows[:, _constant(np.square(rows).sum(0), mean, len(x))] = 0
-    return mean, rows / np.sqrt(len(x) - 1)
+    r"""Return the mean (d,) and samples X (n, d), centred and scaled such that $X^T X$ is the covariance."""
+    flat, scale = x.reshape(len(x), -1), pixel_scale(x)
+    mean = flat.mean(axis=0, dtype=np.float64) / scale
+    X = flat / scale - mean
+    X[:, _constant(np.square(X).sum(0), mean, len(x))] = 0
+    return mean, X / np.sqrt(len(x) - 1)
+
+
+def pixel_scale(x: Array) -> float:
+    """Return what x is divided by to be in [0, 1]: 255 for uint8 images, 1 for all else."""
+    return 255.0 if x.dtype == np.uint8 else 1.0
 
 
 def _constant(squares: Array, mean: Array, n: int) -> Array:
-    """Tell which columns differ by the rounding of single precision alone, from the sum of their squared deviations."""
+    """Return which features (d,) are constant up to float32 rounding, given their sums of squares about the mean."""
     return np.asarray(np.sqrt(squares / n) <= 1e-7 * np.abs(mean))
 
 
-def moments(x: Array) -> tuple[Array, Array]:
-    """Return mean (d,) and covariance (d, d), with 1 / (n - 1), of flattened rows; in parts, for pictures are kept as bytes."""
-    flat, unit = x.reshape(len(x), -1), 255.0 if x.dtype == np.uint8 else 1.0
-    mean = flat.mean(axis=0, dtype=np.float64) / unit
+def mean_and_covariance(x: Array) -> tuple[Array, Array]:
+    """Return mean (d,) and covariance (d, d), with 1 / (n - 1), of flattened samples; they become float64 in chunks."""
+    flat, scale = x.reshape(len(x), -1), pixel_scale(x)
+    mean = flat.mean(axis=0, dtype=np.float64) / scale
     scatter = np.zeros((flat.shape[1], flat.shape[1]))
-    for start in range(0, len(flat), ROWS_AT_ONCE):
-        rows = flat[start : start + ROWS_AT_ONCE] / unit - mean
-        scatter += rows.T @ rows
+    for start in range(0, len(flat), CHUNK):
+        X = flat[start : start + CHUNK] / scale - mean
+        scatter += X.T @ X
     constant = _constant(scatter.diagonal(), mean, len(flat))
     scatter[constant], scatter[:, constant] = 0, 0
     return mean, scatter / (len(flat) - 1)
 
 
 def leading_axes(S: Array, most: int) -> Array:
-    """Return the leading eigenvectors (d, r) of a covariance, at most so many, without those that have no variance."""
+    """Return the leading eigenvectors (d, r) of a covariance with non-zero eigenvalues, r at most `most`."""
     from scipy import linalg
 
     d = len(S)
     values, vectors = linalg.eigh(S, subset_by_index=(max(0, d - most), d - 1))
-    found = values > RANK * max(values[-1], 0.0)
-    return np.asarray(vectors[:, found][:, ::-1])
+    positive = values > RANK_TOLERANCE * max(values[-1], 0.0)
+    return np.asarray(vectors[:, positive][:, ::-1])

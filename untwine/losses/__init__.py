@@ -1,1 +1,1 @@
-"""The terms of objectives: pure functions of tensors."""
+"""Terms of training objectives: pure functions of tensors, one file a family."""

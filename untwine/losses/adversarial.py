@@ -1,4 +1,7 @@
-"""What games with generated rows need: draws that are functions of standard normal noise, and the losses of logits."""
+r"""Terms of adversarial training, and random draws as deterministic functions of standard normal noise.
+
+The draws apply the inverse of the target's distribution function to $u = \Phi(\epsilon)$, which is uniform on (0, 1).
+"""
 
 from __future__ import annotations
 
@@ -10,56 +13,60 @@ from torch import Tensor
 from torch.nn import functional
 
 
-def kept(noise: Tensor, dropped: float) -> Tensor:
-    r"""Return 0 with probability `dropped` and else 1, from standard normal noise: $[\Phi(\epsilon) \ge p]$."""
-    share: Tensor = torch.special.ndtr(noise)
-    return (share >= dropped).to(noise.dtype)
+def dropout_mask(noise: Tensor, p: float) -> Tensor:
+    r"""Transform standard normal noise to a mask that is 0 with probability p and else 1: $[\Phi(\epsilon) \ge p]$."""
+    u: Tensor = torch.special.ndtr(noise)
+    return (u >= p).to(noise.dtype)
 
 
 def laplace(noise: Tensor) -> Tensor:
-    r"""Return standard normal noise as Laplace noise of scale 1: $-\mathrm{sign}(\epsilon) \log 2 \Phi(-|\epsilon|)$."""
+    r"""Transform standard normal noise to Laplace(0, 1): $-\mathrm{sign}(\epsilon) \log 2 \Phi(-|\epsilon|)$."""
     tail: Tensor = torch.special.log_ndtr(-noise.abs())
     return -noise.sign() * (math.log(2) + tail)
 
 
 def uniform(noise: Tensor, low: float, high: float) -> Tensor:
-    r"""Return standard normal noise as uniform noise: $l + (h - l) \Phi(\epsilon)$."""
-    share: Tensor = torch.special.ndtr(noise)
-    return low + (high - low) * share
+    r"""Transform standard normal noise to Uniform(low, high): $l + (h - l) \Phi(\epsilon)$."""
+    u: Tensor = torch.special.ndtr(noise)
+    return low + (high - low) * u
 
 
-def index(noise: Tensor, n: int) -> Tensor:
-    r"""Return a number from 0 to n - 1, all equally likely, from standard normal noise: $\lfloor n \Phi(\epsilon) \rfloor$."""
-    share: Tensor = torch.special.ndtr(noise)
-    return (n * share).long().clamp(max=n - 1)  # far out the share is 1 to the last digit
+def uniform_index(noise: Tensor, n: int) -> Tensor:
+    r"""Transform standard normal noise to a uniform integer in {0, ..., n - 1}: $\lfloor n \Phi(\epsilon) \rfloor$."""
+    u: Tensor = torch.special.ndtr(noise)
+    return (n * u).long().clamp(max=n - 1)  # for large noise u rounds to 1
 
 
-def yes(logits: Tensor) -> Tensor:
-    r"""$-\log \sigma(l)$: the cross-entropy of a logit whose answer is yes."""
+def bce_real(logits: Tensor) -> Tensor:
+    r"""Binary cross-entropy of logits whose true class is 1 (real), elementwise: $-\log \sigma(l)$."""
     return functional.softplus(-logits)
 
 
-def no(logits: Tensor) -> Tensor:
-    r"""$-\log (1 - \sigma(l))$: the cross-entropy of a logit whose answer is no."""
+def bce_fake(logits: Tensor) -> Tensor:
+    r"""Binary cross-entropy of logits whose true class is 0 (fake), elementwise: $-\log (1 - \sigma(l))$."""
     return functional.softplus(logits)
 
 
-def shared_at(k: Tensor, s: Tensor, other: Tensor) -> Tensor:
-    """Return `other` (n, d) with the numbers of `s` where k (n,) points: two codes with one dimension in common."""
-    here = torch.arange(s.shape[1], device=s.device) == k[:, None]
-    return torch.where(here, s, other)
+def share_dimension(k: Tensor, s: Tensor, other: Tensor) -> Tensor:
+    """Return `other` (n, d) with dimension k[i] of sample i copied from `s` (n, d); k is (n,)."""
+    shared = torch.arange(s.shape[1], device=s.device) == k[:, None]
+    return torch.where(shared, s, other)
 
 
-def weighted(terms: Mapping[str, tuple[float, Callable[[], Tensor]]]) -> dict[str, Tensor]:
-    """Return each term times its weight; one at weight 0 is left out and not computed."""
+def weighted_terms(terms: Mapping[str, tuple[float, Callable[[], Tensor]]]) -> dict[str, Tensor]:
+    """Return weight * term() by name; a term with weight 0 is left out and never computed."""
     return {name: weight * term() for name, (weight, term) in terms.items() if weight}
 
 
-def gradient_penalty(critic: Callable[[Tensor], Tensor], x: Tensor, made: Tensor, share: Tensor) -> Tensor:
-    r"""$E (\|\nabla D(\hat x)\| - 1)^2$ at $\hat x = a x + (1 - a) \tilde x$ between real and made rows; a = share (n,)."""
-    a = share.view(-1, *(1 for _ in x.shape[1:]))
+def gradient_penalty(critic: Callable[[Tensor], Tensor], x: Tensor, generated: Tensor, alpha: Tensor) -> Tensor:
+    r"""Gradient penalty of a Wasserstein critic (Gulrajani et al. 2017): $E (\|\nabla D(\hat x)\|_2 - 1)^2$.
+
+    Taken at interpolates $\hat x = \alpha x + (1 - \alpha) \tilde x$ of real samples x (n, *shape) and generated samples
+    (n, *shape), with alpha (n,) in [0, 1]; mean over samples. The gradient reaches the critic's parameters only.
+    """
+    a = alpha.view(-1, *(1 for _ in x.shape[1:]))
     with torch.enable_grad():
-        between = (a * x + (1 - a) * made).detach().requires_grad_()
-        (slope,) = torch.autograd.grad(critic(between).sum(), between, create_graph=True)
-    length: Tensor = torch.linalg.vector_norm(slope.flatten(1), dim=1)
-    return (length - 1).square().mean()
+        x_hat = (a * x + (1 - a) * generated).detach().requires_grad_()
+        (gradient,) = torch.autograd.grad(critic(x_hat).sum(), x_hat, create_graph=True)
+    norm: Tensor = torch.linalg.vector_norm(gradient.flatten(1), dim=1)
+    return (norm - 1).square().mean()

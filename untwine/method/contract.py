@@ -2,14 +2,12 @@
 
 A method is a dataclass: its constructor only stores, and its fields are its configuration. It is `Trained` (and defines
 `stages`) or `Solved` (and defines `solve`), both in `untwine.method.kinds`; besides it defines `blocks`, `build`, `codes` and
-`generate`. Everything else is written once: here, and what scikit-learn asks for in `untwine.method.estimator`.
+`generate`. Everything else is written once: here, and scikit-learn's interface in `untwine.method.estimator`.
 """
 
 from __future__ import annotations
 
 import time
-import typing
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,25 +20,27 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from untwine._typing import Array
 from untwine.latents import Latents
-from untwine.linear.contrast import contrast_test
 from untwine.method import fields
 from untwine.method.estimator import Estimator
-from untwine.method.inputs import Needs, as_samples, called, choose_device, own_modules, require
+from untwine.method.fields import Device, Precision, Seed
+from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
+from untwine.registry.checks import check_int
 from untwine.runs import saving
-from untwine.runs.history import Row
-from untwine.runs.saving import CHECKPOINT
-from untwine.samples import Array, Samples, observations
+from untwine.runs.history import Row, read_history
+from untwine.runs.names import checkpoint_path, is_finished
+from untwine.samples import Samples, observations
 from untwine.training import distributed
-from untwine.training.batches import units
-from untwine.training.loop import TrainingError
+from untwine.training.batches import as_float
+from untwine.training.errors import TrainingError
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
-ROWS_AT_ONCE = 1024
+SAMPLES_AT_ONCE = 1024
 
 
 class NotFittedError(ValueError, AttributeError):
-    """A method was asked for what only a fitted one can tell."""
+    """A method was used before it was fitted."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -50,21 +50,21 @@ class Method(Estimator):
     Parameters
     ----------
     seed
-        All chance of a fit comes from it: the same seed, data and threads give the same weights.
+        Seeds all random numbers of a fit: the same seed, data and threads give the same weights.
     device
-        `auto` takes a graphics card where there is one; or `cpu`, `cuda`, `mps`.
+        `auto` takes a GPU where there is one; or `cpu`, `cuda`, `mps`.
     precision
-        `float32`, `bfloat16` (networks run in it, weights stay single) or `float64`.
+        `float32`, `bfloat16` (the networks run in it, weights stay float32) or `float64`.
     """
 
-    seed: int = 0
-    device: str = "auto"
-    precision: str = "float32"
+    seed: Seed = 0
+    device: Device = "auto"
+    precision: Precision = "float32"
 
     name: ClassVar[str]
     needs: ClassVar[Needs] = "nothing"
-    standardises: ClassVar[bool] = True  # vectors go to the networks with mean 0 and deviation 1 in every column
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # a paper's setting, by data set
+    standardises: ClassVar[bool] = True  # vectors go to the networks with mean 0 and standard deviation 1 in every feature
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the paper's setting for each of its data sets
 
     # What a method defines
 
@@ -75,49 +75,53 @@ class Method(Estimator):
 
     @abstractmethod
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
-        """Return the networks for rows of that shape, with the user's own modules where given."""
+        """Return the networks for samples of that shape, with the user's own modules where given."""
 
     @abstractmethod
-    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+    def learn(self, samples: Samples, checkpointing: Checkpointing, progress: bool) -> list[Row]:
         """Fit the networks to samples and return the history; `Trained` and `Solved` say how."""
 
     @abstractmethod
     def codes(self, x: Tensor) -> dict[str, Tensor]:
-        """Return each block's codes of rows in the networks' units."""
+        """Return the codes of each block, from samples as the networks see them."""
 
     @abstractmethod
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return rows, in the networks' units, from all blocks."""
+        """Return samples, as the networks see them, from the codes of all blocks."""
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
-        """Draw codes; standard normal unless a method has another prior."""
+        """Draw codes from the prior: standard normal unless a method has another."""
         return {name: torch.randn((n, width), generator=generator) for name, width in self.blocks.items()}
 
-    def spreads(self, x: Tensor) -> dict[str, Tensor]:
-        """Return the deviations of the Gaussians whose means `codes` returns, of blocks that have some."""
+    def code_std(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the posterior standard deviations that go with the means of `codes`, of blocks with a Gaussian posterior."""
+        return {}
+
+    def infer(self, samples: Samples) -> dict[str, int]:
+        """Return what `blocks` and `build` must know of the training samples, such as a width that is left to the data."""
         return {}
 
     def known_classes(self) -> Tensor | None:
-        """Return the code (classes, width) of every class of training, where a method has one."""
+        """Return the code (classes, width) of every training class, where a method has one."""
         return None
 
     # What every method does
 
-    def chosen(self, field: str) -> int:
-        """Return a width: the number that the field holds or, where it says "auto", what was found in the data."""
+    def resolve(self, field: str) -> int:
+        """Return a width: the value of the field or, where it is "auto", what `infer` returned."""
         value = getattr(self, field)
         if value != "auto":
             return int(value)
-        if field not in self.__dict__.get("found_", {}):
-            raise NotFittedError(f"{field}='auto' expected to be fitted first, for the data decides it; call fit.")
-        return int(self.found_[field])
+        if field not in self.__dict__.get("inferred_", {}):
+            raise NotFittedError(f"{field}='auto' is known after fit, for the data decides it; call fit first.")
+        return int(self.inferred_[field])
 
     @classmethod
     def paper(cls, data: str, **changes: Any) -> Self:
-        """Return the method as its paper set it for one of its data sets."""
+        """Return the method with its paper's setting for one of the paper's data sets."""
         if data not in cls.papers:
-            known = ", ".join(cls.papers) or "none"
-            raise ValueError(f"{cls.__name__}.paper expected one of its paper's data sets ({known}), but got {data!r}.")
+            known = f"one of its paper's data sets, {', '.join(cls.papers)}" if cls.papers else "none: it has no presets"
+            raise ValueError(f"{cls.__name__}.paper: data must be {known}; got {data!r}.")
         return cls(**{**cls.papers[data], **changes})
 
     def fit(
@@ -138,38 +142,40 @@ class Method(Estimator):
         Parameters
         ----------
         x, y
-            `Samples`; or an array, with `y` the weak label that the method needs: groups (0 is the background) or classes.
+            `Samples`; or an array, with `y` the supervision that the method needs: groups (0 is the background) or classes.
         networks
             Own modules in place of the named ones; they are never written as code, only their weights.
         out
             A run folder. Training keeps a checkpoint there and, at the end, the method is saved in it.
         resume
-            Go on from the checkpoint in `out`, if there is one; the result has the bits of a run that never stopped. A finished
-            run of the same configuration and data is read back.
+            Continue from the checkpoint in `out`, if there is one; resuming is bit-exact. A finished run of the same
+            configuration and data is loaded.
         every
             Seconds between checkpoints; 0 writes one after every step.
         origin
-            Where the data came from, for the run folder: its name and options.
+            The data set's name and options, for the run folder.
         watch
-            Called with the method and the number of epochs done after each of them, the networks in evaluation mode; a method
-            with a closed form has none. It changes nothing of the training, and must not.
+            Called with the method and the number of epochs done after each epoch, the networks in evaluation mode; never for a
+            method with a closed form. It must not change the method.
         progress
-            Show how far training is and the time left.
+            Show a progress bar with the time left.
         """
         if resume and out is None:
-            raise ValueError("resume expected a run folder to go on from, but out is not given; pass out=folder.")
-        samples = as_samples(x, y, self.needs)
+            raise ValueError("resume needs the run folder to continue; got no out; pass out=folder.")
         self.check()
+        samples = as_samples(x, y, self.needs)
         require(samples, self.needs, type(self).__name__)
         start = time.monotonic()
-        own = own_modules(networks)
-        if resume and out is not None and saving.is_finished(Path(out)):
+        own = check_networks(networks)
+        if resume and out is not None and is_finished(out):
             return self._take_finished(Path(out), samples, own)
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
-        kept = Kept(None if out is None else Path(out) / CHECKPOINT, resume, every, watch and partial(watch, self))
+        checkpointing = Checkpointing(
+            None if out is None else checkpoint_path(out), resume, every, watch and partial(watch, self)
+        )
         try:
-            self.history_ = self.learn(samples, kept, progress)
+            self.history_ = self.learn(samples, checkpointing, progress)
         except TrainingError as error:
             self.history_ = error.history
             raise
@@ -179,82 +185,81 @@ class Method(Estimator):
         if out is not None:
             self.save(out)
             if distributed.rank() == 0:
-                (Path(out) / CHECKPOINT).unlink(missing_ok=True)
+                checkpoint_path(out).unlink(missing_ok=True)
             distributed.barrier()
         return self
 
     def encode(self, x: Samples | ArrayLike) -> Latents:
-        """Infer the codes of rows: the mean of each block, with the networks in evaluation mode."""
-        return Latents(self._inferred(self.codes, x), self.neutral())
+        """Infer the codes of samples: the posterior mean of each block, with the networks in evaluation mode."""
+        return Latents(self._infer_codes(self.codes, x), self.neutral())
 
-    def deviations(self, x: Samples | ArrayLike) -> dict[str, Array]:
-        """Return for each block how unsure its codes of rows are, (n, width), where they are inferred as Gaussians."""
-        return self._inferred(self.spreads, x)
+    def posterior_std(self, x: Samples | ArrayLike) -> dict[str, Array]:
+        """Return the posterior standard deviations (n, width) of each block whose posterior is Gaussian."""
+        return self._infer_codes(self.code_std, x)
 
     def class_codes(self, labels: ArrayLike) -> Array:
-        """Return the codes (n, width) of the block `class` that stand for classes of training, given by their numbers (n,)."""
-        self._fitted()
+        """Return the codes (n, width) of the block `class` for training classes, given by their numbers (n,)."""
+        self._check_fitted()
         known, wanted = self.known_classes(), np.asarray(labels)
         if known is None:
-            raise ValueError(
-                f"class_codes expected a method with a code for every class, but {self.name} has none; encode rows of one."
-            )
+            raise ValueError(f"class_codes needs a method with a code for every class; {self.name} has none; encode samples.")
         if wanted.ndim != 1 or wanted.dtype.kind not in "ui" or not np.isin(wanted, np.arange(len(known))).all():
             raise ValueError(
-                f"class_codes expected classes of training as whole numbers (n,) below {len(known)}, but got {called(labels)}; "
-                "for other classes, encode rows of them."
+                f"labels must be training classes as whole numbers (n,) below {len(known)}; got {describe_type(labels)}; "
+                "encode samples of other classes."
             )
         codes: Array = known.float().cpu().numpy()
         return np.asarray(codes[wanted])
 
-    def _inferred(self, infer: Callable[[Tensor], dict[str, Tensor]], x: Samples | ArrayLike) -> dict[str, Array]:
-        rows = self._rows(x)
-        parts = []
+    def _infer_codes(self, infer: Callable[[Tensor], dict[str, Tensor]], x: Samples | ArrayLike) -> dict[str, Array]:
+        samples = self._network_input(x)
+        batches = []
         with torch.no_grad():
-            for start in range(0, len(rows), ROWS_AT_ONCE):
-                codes = infer(units(rows[start : start + ROWS_AT_ONCE].to(self.device_), self._dtype))
-                parts.append({name: code.float().cpu().numpy() for name, code in codes.items()})
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            for start in range(0, len(samples), SAMPLES_AT_ONCE):
+                codes = infer(as_float(samples[start : start + SAMPLES_AT_ONCE].to(self.device_), self._dtype))
+                batches.append({name: code.float().cpu().numpy() for name, code in codes.items()})
+        return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 
     def decode(self, latents: Latents) -> Array:
-        """Return rows from codes: pictures in [0, 1], vectors in the units of the data."""
-        self._fitted()
+        """Return samples from codes: images in [0, 1], vectors in the units of the data."""
+        self._check_fitted()
         if not isinstance(latents, Latents):
-            raise TypeError(f"decode expected Latents, but got {called(latents)}; encode rows first, or make Latents(blocks).")
+            raise TypeError(
+                f"decode needs Latents; got {describe_type(latents)}; encode samples first, or make Latents(blocks)."
+            )
         if {name: latents[name].shape[1] for name in latents} != self.blocks:
-            raise ValueError(f"decode expected the blocks {self.blocks}, but got {latents}; encode with the same method.")
+            raise ValueError(f"decode needs the blocks {self.blocks}; got {latents}; encode with the same method.")
         codes = {name: torch.from_numpy(latents[name]) for name in self.blocks}
-        parts = []
+        batches = []
         with torch.no_grad():
-            for start in range(0, latents.rows, ROWS_AT_ONCE):
-                some = {n: c[start : start + ROWS_AT_ONCE].to(self.device_, self._dtype) for n, c in codes.items()}
-                parts.append(self.generate(some).float().cpu())
-        rows = torch.cat(parts)
+            for start in range(0, latents.n_samples, SAMPLES_AT_ONCE):
+                some = {n: c[start : start + SAMPLES_AT_ONCE].to(self.device_, self._dtype) for n, c in codes.items()}
+                batches.append(self.generate(some).float().cpu())
+        x = torch.cat(batches)
         if len(self.shape_) == 1:
-            rows = rows * self.nets_["units"].spread.float().cpu() + self.nets_["units"].centre.float().cpu()
-        return rows.contiguous().numpy()
+            x = x * self.nets_["units"].spread.float().cpu() + self.nets_["units"].centre.float().cpu()
+        return x.contiguous().numpy()
 
     def reconstruct(self, x: Samples | ArrayLike) -> Array:
         """Encode and decode."""
         return self.decode(self.encode(x))
 
     def sample(self, n: int, seed: int = 0) -> Array:
-        """Return new rows, from codes drawn from the prior."""
-        self._fitted()
-        if not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"sample expected a number of rows of at least 1, but got {n!r}.")
+        """Return new samples, decoded from codes drawn from the prior."""
+        self._check_fitted()
+        check_int("n", n, 1)
         codes = self.prior(n, torch.Generator().manual_seed(seed))
         return self.decode(Latents({name: code.numpy() for name, code in codes.items()}))
 
     def neutral(self) -> dict[str, Array]:
-        """Return the code of each block that means "nothing there"; 0 where a method names none."""
+        """Return the neutral code of each block, which `remove` writes; 0 where a method names none."""
         return {}
 
     # Run folders
 
     def save(self, folder: str | Path) -> None:
-        """Write the method as a run folder: JSON and safetensors, never code. `method.json` comes last, and only whole."""
-        self._fitted()
+        """Write the method as a run folder: JSON and safetensors, never code."""
+        self._check_fitted()
         if distributed.rank():
             return
         card = {
@@ -262,7 +267,7 @@ class Method(Estimator):
             "params": self.get_params(),
             "shape": list(self.shape_),
             "blocks": self.blocks,
-            "found": self.found_,
+            "found": self.inferred_,
             "own_networks": self.own_,
             "data": self.data_,
             "seconds": {"fit": self.seconds_},
@@ -270,73 +275,57 @@ class Method(Estimator):
         saving.write(Path(folder), card, self.nets_.state_dict(), self.history_)
 
     def restore(self, card: Mapping[str, Any], folder: Path, own: Mapping[str, nn.Module]) -> Self:
-        """Take the fitted state from a run folder whose `method.json` was read and found whole."""
+        """Load the fitted state from a run folder whose card was read and checked."""
         if set(own) != set(card["own_networks"]):
+            needed = ", ".join(card["own_networks"]) or "none"
             raise ValueError(
-                f"{folder} expected own networks for {card['own_networks'] or 'nothing'}, but got {sorted(own) or 'none'}; "
-                "pass the modules it was fitted with as load_method(path, networks={...})."
+                f"networks must be the modules that {folder} was fitted with: {needed}; got "
+                f"{', '.join(sorted(own)) or 'none'}; pass load_method(path, networks={{...}})."
             )
         tensors = saving.read_weights(folder, card)
-        self.found_ = dict(card.get("found", {}))
+        self.inferred_ = dict(card.get("found", {}))
         self._assemble(tuple(card["shape"]), own)
         try:
             self.nets_.load_state_dict(tensors)
         except RuntimeError:
             raise ValueError(
-                f"{folder} expected the weights of {self.name!r} as configured, but they belong to other networks."
+                f"{folder} must hold the weights of {self.name!r} as configured; got those of other networks; restore the file."
             ) from None
         self.data_, self.seconds_ = dict(card["data"]), float(card["seconds"]["fit"])
-        self.history_ = saving.read_history(folder)
+        self.history_ = read_history(folder) or []
         self.nets_.eval()
         return self
 
     # Inside
 
     def _take_finished(self, folder: Path, samples: Samples, own: Mapping[str, nn.Module]) -> Self:
-        card = saving.read_card(folder)
+        card = saving.read_sealed_card(folder)
         mine = (self.name, self.get_params(), samples.fingerprint())
         if (card["method"], card["params"], card["data"].get("fingerprint")) != mine:
             raise ValueError(
-                f"{folder} expected the same method, options and data as the finished run in it, but they differ; "
-                "repeat them exactly, or choose another folder."
+                f"{folder} holds a finished run of another method, options or data; repeat them exactly, or choose another "
+                "folder."
             )
         return self.restore(card, folder, own)
 
     def check(self) -> None:
         """Refuse a configuration that cannot work, in one sentence."""
-        fields.check(self.get_params(), typing.get_type_hints(type(self)))
-        if self.precision not in PRECISIONS:
-            raise ValueError(f"precision expected one of {', '.join(PRECISIONS)}, but got {self.precision!r}.")
-
-    def _look_for(self, samples: Samples) -> dict[str, int]:
-        """Return what the networks must know of the data: widths that are left to it, and how many rows and classes it has."""
-        if self.needs == "labels" and samples.labels is not None:
-            return {"rows": len(samples), "classes": len(np.unique(samples.labels))}
-        asked = [name for name, value in self.get_params().items() if name == "n_salient" and value == "auto"]
-        if not asked:
-            return {}
-        found = contrast_test(samples).n_salient
-        if not found:
-            sentence = (
-                "n_salient='auto' found nothing salient: the target varies no more than chance allows; it gets 1 dimension."
-            )
-            warnings.warn(sentence, UserWarning, stacklevel=3)
-        return dict.fromkeys(asked, max(1, found))
+        fields.check(type(self), self.get_params())
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
-        self.found_ = self._look_for(samples)
+        self.inferred_ = self.infer(samples)
         self._assemble(samples.shape, own)
         if not samples.is_image:
             self.n_features_in_ = samples.shape[0]
             if self.standardises:
                 centre, spread = samples.x.mean(0, dtype=np.float64), samples.x.std(0, dtype=np.float64)
-                # A column that only varies by rounding is constant: it keeps its units.
+                # A feature that only varies by rounding is constant: it keeps its units.
                 constant = spread <= 1e-6 * np.abs(centre) + 1e-30
                 self.nets_["units"].centre.copy_(torch.from_numpy(centre))
                 self.nets_["units"].spread.copy_(torch.from_numpy(np.where(constant, 1.0, spread)))
 
     def _assemble(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
-        """Build the networks from the seed alone, leaving the caller's chance as it was."""
+        """Build the networks from the seed alone, leaving the caller's random state as it was."""
         self.shape_, self.own_, self.device_ = shape, sorted(own), choose_device(self.device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
@@ -349,39 +338,37 @@ class Method(Estimator):
 
     @property
     def _convolves(self) -> bool:
-        return len(self.shape_) == 3 and any(isinstance(part, nn.Conv2d) for part in self.nets_.modules())
+        return len(self.shape_) == 3 and any(isinstance(module, nn.Conv2d) for module in self.nets_.modules())
 
     def _standard(self, x: Tensor) -> Tensor:
         if len(self.shape_) == 3:
-            # Convolutions are faster with the channels last. All rows are laid out at once: to do it batch by batch costs more
+            # Convolutions are faster with the channels last. All samples are converted at once: batch by batch it costs more
             # than all else that the loop adds to a step, and fully connected layers would only have to copy them back.
             return x.contiguous(memory_format=torch.channels_last) if self._convolves else x
         standard: Tensor = (x - self.nets_["units"].centre.cpu()) / self.nets_["units"].spread.cpu()
         return standard
 
-    def _rows(self, x: Samples | ArrayLike) -> Tensor:
-        self._fitted()
-        rows = x.x if isinstance(x, Samples) else observations(x)
-        if (shape := tuple(rows.shape[1:])) != self.shape_:
-            title, came = type(self).__name__, f"but got {shape}"
-            if len(shape) == len(self.shape_) == 1:  # in the words that scikit-learn has for it
-                came = f"for X has {shape[0]} features, but {title} is expecting {self.shape_[0]} features as input"
-            raise ValueError(f"{title} expected rows of shape {self.shape_}, as in fit, {came}.")
-        return self._standard(torch.from_numpy(rows))
+    def _network_input(self, x: Samples | ArrayLike) -> Tensor:
+        self._check_fitted()
+        samples = x.x if isinstance(x, Samples) else observations(x)
+        if (shape := tuple(samples.shape[1:])) != self.shape_:
+            title, got = type(self).__name__, f"got {shape}"
+            if len(shape) == len(self.shape_) == 1:  # scikit-learn's own sentence
+                got = f"X has {shape[0]} features, but {title} is expecting {self.shape_[0]} features as input"
+            raise ValueError(f"{title} needs samples of shape {self.shape_}, as in fit; {got}.")
+        return self._standard(torch.from_numpy(samples))
 
     @property
     def _dtype(self) -> torch.dtype:
         return PRECISIONS[self.precision]
 
-    def _fitted(self) -> None:
+    def _check_fitted(self) -> None:
         if not hasattr(self, "nets_"):
-            raise NotFittedError(
-                f"this {type(self).__name__} expected to be fitted first; call fit, or load it with load_method."
-            )
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit, or load one with load_method.")
 
 
-class Kept(NamedTuple):
-    """Where a run keeps its checkpoint, whether to go on from it, the seconds between two, and who watches."""
+class Checkpointing(NamedTuple):
+    """The checkpoint file, whether to resume from it, the seconds between two, and what is called after each epoch."""
 
     checkpoint: Path | None
     resume: bool
@@ -390,12 +377,12 @@ class Kept(NamedTuple):
 
 
 class Units(nn.Module):
-    """The mean and the deviation of each column in training: vectors go to the networks in these units."""
+    """The mean and the standard deviation of each feature in training: vectors go to the networks standardised by them."""
 
     centre: Tensor
     spread: Tensor
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, features: int) -> None:
         super().__init__()
-        self.register_buffer("centre", torch.zeros(columns))
-        self.register_buffer("spread", torch.ones(columns))
+        self.register_buffer("centre", torch.zeros(features))
+        self.register_buffer("spread", torch.ones(features))

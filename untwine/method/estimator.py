@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator, so that methods stand in its pipelines and searches."""
+"""scikit-learn's estimator interface, so that methods work in its pipelines and searches."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.method.inputs import Needs
-from untwine.samples import Array, Samples, observations
+from untwine.registry.checks import suggestion
+from untwine.samples import Samples, observations, unit_range
 
 
 @dataclass(eq=False, kw_only=True)
 class Estimator(ABC):
-    """Parameters, columns and scores as scikit-learn wants them, from a method's own fit, encode and reconstruct."""
+    """Parameters, feature names and scores as scikit-learn wants them, from a method's own fit, encode and reconstruct."""
 
     needs: ClassVar[Needs] = "nothing"
 
@@ -32,7 +34,7 @@ class Estimator(ABC):
 
     @abstractmethod
     def encode(self, x: Samples | ArrayLike) -> Latents:
-        """Infer the codes of rows."""
+        """Infer the codes of samples."""
 
     @abstractmethod
     def reconstruct(self, x: Samples | ArrayLike) -> Array:
@@ -43,14 +45,13 @@ class Estimator(ABC):
         return self.encode(x).array()
 
     def fit_transform(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> Array:
-        """Fit, and return the codes of the same rows."""
+        """Fit, and return the codes of the same samples."""
         return self.fit(x, y).transform(x)
 
     def score(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> float:
         """Return minus the mean squared error of reconstruction, so that higher is better."""
-        rows = x.x if isinstance(x, Samples) else observations(x)
-        truth = rows / np.float32(255) if rows.dtype == np.uint8 else rows
-        return -float(np.square(self.reconstruct(rows) - truth).mean())
+        samples = x.x if isinstance(x, Samples) else observations(x)
+        return -float(np.square(self.reconstruct(samples) - unit_range(samples)).mean())
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """Name the columns of `transform`: the block and the dimension."""
@@ -64,7 +65,7 @@ class Estimator(ABC):
         """Change the configuration; takes effect at the next fit."""
         for name, value in params.items():
             if name not in self.get_params():
-                raise ValueError(f"{type(self).__name__} expected one of {', '.join(self.get_params())}, but got {name!r}.")
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; {suggestion(name, self.get_params())}")
             setattr(self, name, value)
         return self
 

@@ -1,48 +1,218 @@
-"""The rules that the fields of every method keep."""
+"""The types of a method's options, and the one checker that reads them.
+
+A field's annotation says what it may hold: `Literal["i", "ii"]`, `Annotated[int, Ge(1)]`, a union of such. `check` refuses all
+other values before any data is read; `describe` gives the same types as text for `--help` and the docs.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import math
+import re
+import types
 import typing
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from annotated_types import Ge, Gt, Le, Lt
 
-COUNTS = ("epochs", "batch", "width")  # at least 1, as are all that start with n_ and loop_
-ABOVE_ZERO = ("lr", "scale", "w_background", "w_target")
+from untwine.registry.checks import join_choices
 
 
-def check(values: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse a field of the wrong type or out of range, in one sentence."""
+class Pattern(NamedTuple):
+    """A bound on strings: the regular expression that the whole string matches, and how to say it."""
+
+    regex: str
+    text: str
+
+
+Count = Annotated[int, Ge(1)]
+CountOrZero = Annotated[int, Ge(0)]
+Width = Count | Literal["auto"]
+Positive = Annotated[float, Gt(0)]
+NonNegative = Annotated[float, Ge(0)]
+Weight = Annotated[float, Ge(0)]
+Probability = Annotated[float, Ge(0), Lt(1)]
+Seed = Annotated[int, Ge(0), Lt(2**63)]
+Device = Annotated[str, Pattern(r"auto|(cpu|cuda|mps)(:\d+)?", "'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'")]
+Precision = Literal["float32", "bfloat16", "float64"]
+Likelihood = Literal["auto", "gaussian_learned", "gaussian", "bernoulli", "laplace"]
+Loss = Literal["l1", "l2", "vgg16", "squeezenet"]
+Networks = Literal["auto", "mlp", "conv", "conv_norm", "conv64", "dcgan", "dcgan_attention", "karras", "layers6", "layers8"]
+ClassContentNetworks = Networks | Literal["adain"]
+TranslatorNetworks = Networks | Literal["residual"]
+
+BOUNDS = {Ge: ">=", Gt: ">", Le: "<=", Lt: "<"}
+
+
+class Option(NamedTuple):
+    """One option of a method: its name, its type as text, its default and what it means."""
+
+    name: str
+    kind: str
+    default: Any
+    meaning: str
+
+
+def check(cls: type, values: Mapping[str, Any]) -> None:
+    """Refuse a value that its field's type does not allow.
+
+    Parameters
+    ----------
+    cls
+        A dataclass; its annotations say what each field may hold.
+    values
+        The value of each field, by name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a value of another type, and for one of the right type that is out of range or no choice.
+    """
+    hints = _hints(cls)
     for name, value in values.items():
-        _check_type(name, value, hints[name])
-        if name.startswith("n_") and isinstance(value, str) and value != "auto":
-            raise ValueError(
-                f"{name} expected a whole number of at least 1, or 'auto' to let the data decide, but got {value!r}."
-            )
-        if isinstance(value, str) or value is None:
+        alternatives = _alternatives(hints[name])
+        if any(_is_type(value, one) and _is_allowed(value, one) for one in alternatives):
             continue
-        if name.startswith(("n_", "loop_")) or name in COUNTS:
-            if value < 1:
-                raise ValueError(f"{name} expected a whole number of at least 1, but got {value}.")
-        elif name in ABOVE_ZERO:
-            if not value > 0:
-                raise ValueError(f"{name} expected a number above 0, but got {value}.")
-        elif value < 0:
-            raise ValueError(f"{name} expected a number of at least 0, but got {value}.")
-    if values["seed"] >= 2**63:
-        raise ValueError(f"seed expected a number below 2^63, but got {values['seed']}.")
+        known = any(_is_type(value, one) for one in alternatives)
+        infinite = isinstance(value, float | np.floating) and not _is_finite(value)
+        allowed = _text(hints[name], article="a finite" if infinite else "a")
+        error = ValueError if known else TypeError
+        raise error(f"{cls.__name__}: {name} must be {allowed}; got {value!r}{_nearest(value, alternatives)}")
 
 
-def _check_type(name: str, value: Any, hint: Any) -> None:
-    allowed = typing.get_args(hint) or (hint,)
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    whole = number and isinstance(value, (int, np.integer))
-    if (float in allowed and number and math.isfinite(value)) or (int in allowed and whole):
-        return
-    if not number and isinstance(value, tuple(kind for kind in allowed if kind not in (int, float))):
-        return
-    words = {int: "a whole number", float: "a finite number", str: "a name", bool: "True or False", type(None): "None"}
-    expected = " or ".join(words.get(kind, str(kind)) for kind in allowed)
-    raise TypeError(f"{name} expected {expected}, but got {value!r}.")
+def describe(cls: type) -> list[Option]:
+    """Return the options of a method with types as text and defaults; meanings come from the docstrings of its class and bases.
+
+    Parameters
+    ----------
+    cls
+        A dataclass with numpydoc docstrings.
+    """
+    hints, meanings = _hints(cls), dict[str, str]()
+    for base in reversed(cls.__mro__):
+        meanings |= _parameters(vars(base).get("__doc__") or "")
+    return [
+        Option(field.name, _text(hints[field.name]), field.default, meanings.get(field.name, ""))
+        for field in dataclasses.fields(cls)
+    ]
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    return typing.get_type_hints(cls, include_extras=True)
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, its literals as one."""
+    members = list(_members(hint))
+    choices = tuple(choice for one in members if typing.get_origin(one) is Literal for choice in typing.get_args(one))
+    others = tuple(one for one in members if typing.get_origin(one) is not Literal)
+    return (*others, Literal[choices]) if choices else others
+
+
+def _members(hint: Any) -> Iterator[Any]:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        for one in typing.get_args(hint):
+            yield from _members(one)
+    else:
+        yield hint
+
+
+def _split(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the bare type and its bounds."""
+    if typing.get_origin(hint) is Annotated:
+        kind, *bounds = typing.get_args(hint)
+        return kind, tuple(bounds)
+    return hint, ()
+
+
+def _is_type(value: Any, hint: Any) -> bool:
+    kind, _ = _split(hint)
+    if typing.get_origin(kind) is Literal:
+        return isinstance(value, tuple({type(choice) for choice in typing.get_args(kind)}))
+    if kind is int:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if kind is float:
+        return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return kind is Any or isinstance(value, typing.get_origin(kind) or kind)  # types of somebody's own method
+
+
+def _is_allowed(value: Any, hint: Any) -> bool:
+    """Whether a value of the right type is in range, or one of the choices."""
+    kind, bounds = _split(hint)
+    if typing.get_origin(kind) is Literal:
+        return value in typing.get_args(kind)
+    if kind is float and not _is_finite(value):
+        return False
+    return all(_holds(value, bound) for bound in bounds)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer that no float can hold
+        return False
+
+
+def _holds(value: Any, bound: Any) -> bool:
+    match bound:
+        case Ge(least):
+            return bool(value >= least)
+        case Gt(least):
+            return bool(value > least)
+        case Le(most):
+            return bool(value <= most)
+        case Lt(most):
+            return bool(value < most)
+        case Pattern(regex, _):
+            return re.fullmatch(regex, value) is not None
+    raise TypeError(f"a bound must be Ge, Gt, Le, Lt or Pattern; got {bound!r}.")
+
+
+def _text(hint: Any, article: str = "") -> str:
+    return join_choices([text for one in _alternatives(hint) for text in _texts(one, article)])
+
+
+def _texts(hint: Any, article: str) -> list[str]:
+    kind, bounds = _split(hint)
+    if typing.get_origin(kind) is Literal:
+        return [repr(choice) for choice in typing.get_args(kind)]
+    if kind is type(None):
+        return ["None"]
+    if kind is bool:
+        return ["True", "False"]
+    for bound in bounds:
+        if isinstance(bound, Pattern):
+            return [bound.text]
+    noun = {int: "whole number", float: "number", str: "string"}.get(kind, getattr(kind, "__name__", str(kind)))
+    limits = " and ".join(f"{BOUNDS[type(bound)]} {_number(bound)}" for bound in bounds)
+    return [" ".join(word for word in (article, noun, limits) if word)]
+
+
+def _number(bound: Any) -> str:
+    limit = next(value for value in dataclasses.astuple(bound))
+    exponent = int(limit).bit_length() - 1
+    return f"2^{exponent}" if limit >= 2**31 and limit == 2**exponent else f"{limit:g}"
+
+
+def _nearest(value: Any, alternatives: tuple[Any, ...]) -> str:
+    """Return the end of the sentence: the choice that is spelt most like the value, if one is."""
+    choices = [choice for one in alternatives if typing.get_origin(one) is Literal for choice in typing.get_args(one)]
+    near = get_close_matches(value, choices, 1) if isinstance(value, str) else []
+    return f"; did you mean {near[0]!r}?" if near else "."
+
+
+def _parameters(docstring: str) -> dict[str, str]:
+    """Return the meaning of each name in the Parameters section of a numpydoc docstring; names may share one, by commas."""
+    _, _, section = inspect.cleandoc(docstring).partition("Parameters\n----------\n")
+    section = re.split(r"\n\n\S.*\n-+\n", section)[0]
+    meanings: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", section):
+        names, _, text = entry.partition("\n")
+        meanings |= dict.fromkeys(names.split(", "), " ".join(text.split()))
+    return meanings

@@ -1,4 +1,4 @@
-"""What may go into a method: rows with their weak label, own modules, a device; each refused in a sentence where it cannot."""
+"""What may go into a method: samples with their supervision, own modules, a device; each refused in a sentence if unfit."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
-from untwine.samples import BACKGROUND, Array, Samples
+from untwine._typing import Array
+from untwine.samples import BACKGROUND, Samples
 
 Needs = Literal["nothing", "groups", "labels"]
 
 
 def as_samples(x: Samples | ArrayLike, y: ArrayLike | None, needs: Needs) -> Samples:
-    """Return what `fit` was given as samples, with `y` as the weak label that the method needs."""
+    """Return what `fit` was given as samples, with `y` as the supervision that the method needs."""
     if isinstance(x, Samples) and y is None:
         return x
     if isinstance(x, Samples):
-        raise TypeError("fit expected either Samples alone or an array with y, but got Samples and y; put y into the Samples.")
-    rows = typing.cast(Array, x)  # what is no array, Samples makes one or refuses
+        raise TypeError("fit takes Samples alone, or an array with y; got Samples and y; put y into the Samples.")
+    array = typing.cast(Array, x)  # Samples converts what is no array yet, or refuses it
     if y is None or needs == "nothing":
-        return Samples(rows)
+        return Samples(array)
     if needs == "groups":
         groups = np.asarray(y)
         if groups.ndim == 1 and groups.dtype.kind in "USO":
             raise ValueError(
-                "y expected groups as whole numbers, 0 for the background and 1 or more for targets, but got names."
+                "y must be groups as whole numbers; got names; write 0 for the background and 1 or more for targets."
             )
-        return Samples(rows, groups=groups)
-    return Samples(rows, labels=np.asarray(y))
+        return Samples(array, groups=groups)
+    return Samples(array, labels=np.asarray(y))
 
 
 def require(samples: Samples, needs: Needs, title: str) -> None:
-    """Refuse samples without what the method needs."""
+    """Refuse samples without the supervision that the method needs."""
     if needs == "groups":
         if samples.groups is None:
             raise ValueError(
-                f"{title} expected a target and a background, but the data has no groups; make it with "
+                f"{title} needs samples of target and background; got samples without groups; make them with "
                 "Samples.contrast(target=..., background=...), or pass groups as y."
             )
         for side, count in (
@@ -49,26 +50,24 @@ def require(samples: Samples, needs: Needs, title: str) -> None:
         ):
             if count < 2:
                 raise ValueError(
-                    f"{title} expected at least 2 rows of {side}, but got {count} sample{'s' * (count != 1)}; "
+                    f"{title} needs at least 2 samples of {side}; got {count} sample{'s' * (count != 1)}; "
                     "add some, or use an unsupervised method."
                 )
     if len(samples) < 2:
-        raise ValueError(f"{title} expected at least 2 rows, but got {len(samples)} sample.")
+        raise ValueError(f"{title} needs at least 2 samples; got {len(samples)} sample; add some.")
     if needs == "labels":
         _require_classes(samples, title)
 
 
 def _require_classes(samples: Samples, title: str) -> None:
     if samples.labels is None:
-        raise ValueError(
-            f"{title} expected a class for every row, but the data has no labels; pass Samples(x, labels=...) or y."
-        )
+        raise ValueError(f"{title} needs the class of every sample; got no labels; pass Samples(x, labels=...) or y.")
     if unknown := int((samples.labels < 0).sum()):
         raise ValueError(
-            f"{title} expected a class for every row, but {unknown} of {len(samples)} are unknown (-1); leave those rows out."
+            f"{title} needs the class of every sample; {unknown} of {len(samples)} are unknown (-1); leave those samples out."
         )
     if len(np.unique(samples.labels)) < 2:
-        raise ValueError(f"{title} expected at least 2 classes, but all {len(samples)} rows are of one; add rows of others.")
+        raise ValueError(f"{title} needs at least 2 classes; all {len(samples)} samples are of one; add samples of others.")
 
 
 def choose_device(name: str) -> torch.device:
@@ -81,21 +80,21 @@ def choose_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError):
         device = None
     if device is None or device.type not in ("cpu", "cuda", "mps"):
-        raise ValueError(f"device expected auto, cpu, cuda or mps as this machine has it, but got {name!r}; use device='auto'.")
+        raise ValueError(f"device must be auto, cpu, cuda or mps, as this machine has it; got {name!r}; use device='auto'.")
     return device
 
 
-def own_modules(networks: Mapping[str, nn.Module] | None) -> dict[str, nn.Module]:
+def check_networks(networks: Mapping[str, nn.Module] | None) -> dict[str, nn.Module]:
     """Return the user's own modules by name, or refuse what is none."""
     if networks is None:
         return {}
     if not isinstance(networks, Mapping) or not all(isinstance(module, nn.Module) for module in networks.values()):
         raise TypeError(
-            f"networks expected your own modules by name, such as {{'encoder': module}}, but got {called(networks)}."
+            f"networks must be your own modules by name, such as {{'encoder': module}}; got {describe_type(networks)}."
         )
     return dict(networks)
 
 
-def called(thing: object) -> str:
-    """Name a thing in a sentence."""
-    return f"{thing!r}" if isinstance(thing, str) else f"a {type(thing).__name__}"
+def describe_type(value: object) -> str:
+    """Name a value in a sentence."""
+    return f"{value!r}" if isinstance(value, str) else f"a {type(value).__name__}"

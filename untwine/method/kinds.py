@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 import torch
 
-from untwine.method.contract import Kept, Method
+from untwine.method.contract import Checkpointing, Method
+from untwine.method.fields import Count, Networks, NonNegative, Positive
 from untwine.runs import files, saving
 from untwine.runs.history import Row
 from untwine.samples import Samples
 from untwine.training import distributed
-from untwine.training.batches import Rows
-from untwine.training.loop import Stage, train
+from untwine.training.batches import TrainingData
+from untwine.training.loop import train
+from untwine.training.stage import Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -23,48 +25,52 @@ class Trained(Method):
 
     Parameters
     ----------
-    epochs, batch, lr
-        How often training passes the data, rows in a step (of each group, where there are two), and the learning rate.
+    epochs
+        The passes over the data; with groups, over the larger of target and background.
+    batch
+        The samples in a step; with groups, of each of target and background.
+    lr
+        The learning rate.
     clip
-        The largest norm of a player's gradient; 0 never clips.
-    networks, width
-        A name from the table of networks (`auto`, `mlp`, `conv`, `conv_norm`, `conv64`, `layers6`, `layers8`, `karras`,
-        `dcgan`, `dcgan_attention`; for class and content also `adain`, for StarGAN `residual`) and their width; None for the
-        usual one.
+        The largest norm of a player's gradient; 0 turns clipping off.
+    networks
+        The architecture by name, from the table of networks; `auto` is `mlp`, and for GANs of images `dcgan`.
+    width
+        The width of the networks: hidden units, or channels of the first convolution; None for the usual one of each.
     """
 
-    epochs: int = 50
-    batch: int = 64
-    lr: float = 1e-3
-    clip: float = 0.0
-    networks: str = "auto"
-    width: int | None = None
+    epochs: Count = 50
+    batch: Count = 64
+    lr: Positive = 1e-3
+    clip: NonNegative = 0.0
+    networks: Networks = "auto"
+    width: Count | None = None
 
     @abstractmethod
     def stages(self) -> Iterator[Stage]:
         """Yield the stages of training, one after the other."""
 
-    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
-        """Run the stages in the one loop."""
+    def learn(self, samples: Samples, checkpointing: Checkpointing, progress: bool) -> list[Row]:
+        """Run the stages in the training loop."""
         if self.batch % distributed.world():
-            raise ValueError(f"batch expected a multiple of the {distributed.world()} processes, but got {self.batch}.")
-        if kept.checkpoint is not None:
-            files.folder(kept.checkpoint.parent)  # before the hours of training, not after
+            raise ValueError(f"batch must be a multiple of the {distributed.world()} processes; got {self.batch}.")
+        if checkpointing.checkpoint is not None:
+            files.make_folder(checkpointing.checkpoint.parent)  # refused before the hours of training, not after
         identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
         x, labelled = self._standard(torch.from_numpy(samples.x)), self.needs == "labels"
-        rows = Rows.of(samples, x, self._dtype, self.device_, labelled)
+        data = TrainingData.of(samples, x, self._dtype, self.device_, labelled)
         return train(
             self.stages(),
             self.nets_,
-            rows,
+            data,
             seed=self.seed,
             clip=self.clip,
             autocast=self.precision == "bfloat16",
-            checkpoint=kept.checkpoint,
-            every=kept.every,
-            resume=kept.resume,
+            checkpoint=checkpointing.checkpoint,
+            every=checkpointing.every,
+            resume=checkpointing.resume,
             identity=saving.seal(identity),
-            watch=kept.watch,
+            watch=checkpointing.watch,
             show=progress,
         )
 
@@ -77,7 +83,7 @@ class Solved(Method):
     def solve(self, samples: Samples) -> None:
         """Write the solution into the networks."""
 
-    def learn(self, samples: Samples, kept: Kept, progress: bool) -> list[Row]:
+    def learn(self, samples: Samples, checkpointing: Checkpointing, progress: bool) -> list[Row]:
         """Solve; there is no history."""
         self.solve(samples)
         return []

@@ -4,16 +4,16 @@ $$\min_{\theta, \phi} E_t[\beta_z KL(q(z|x) \| N) + \beta_s KL(q(s|x) \| N) - \l
     + E_b[\beta_z KL(q(z|y) \| N) - \log p(y|z, 0)] + \lambda_{tc} E_t[\log \tfrac{d(z, s)}{1 - d(z, s)}]$$
 $$\min_d -E_{joint} \log d(z, s) - E_{independent} \log (1 - d(z, s))$$
 
-Letters: x target, y background; z common, s salient; d the discriminator, which tells pairs of one row from pairs of two;
-where it is at its best the last term is the total correlation of z and s. Independent pairs take s from the row half a batch
-away. Reductions: likelihood and divergences are summed over dimensions, mean over the rows of their group; the game's terms
-are means.
+Letters: x target, y background; z common, s salient; d the discriminator between pairs (z, s) of one sample and pairs of two;
+for the optimal d the last term is the total correlation of z and s. Independent pairs take s from the sample half a batch away.
+Reductions: likelihood and KL terms are summed over dimensions, mean over the samples of their group; adversarial terms are
+means.
 
 Deviations
 - The authors' code puts the discriminator's loss and the total correlation into one sum under one optimizer, so that the
-  autoencoder helps the discriminator; here each moves only its own parameters.
-- The two divergences are weighted apart (`beta_common`, `beta_salient`), as in `PrincipledVAE`: with equal weights much of what
-  s should hold stays in z. `ContrastiveVAE.paper` has one weight for both.
+  autoencoder helps the discriminator; here each loss updates only its own player.
+- The two KL terms have weights of their own (`beta_common`, `beta_salient`), as in `PrincipledVAE`: with equal weights much of
+  what s should encode stays in z. `ContrastiveVAE.paper` has one weight for both.
 """
 
 from __future__ import annotations
@@ -25,36 +25,33 @@ from typing import Any, ClassVar
 from torch import nn
 
 from untwine.losses import density_ratio
-from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, bound, by_group, infer
+from untwine.method.fields import NonNegative, Positive, Weight
+from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, elbo_terms, infer, split_groups
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
-class ContrastiveVAE(TwoParts):
-    """Common and salient parts of a target against a background, made independent by a game.
+class ContrastiveVAE(TwoBlockVAE):
+    """Common and salient blocks of target and background, made independent by a discriminator.
 
     Parameters
     ----------
-    n_common, n_salient
-        The widths of the two parts; `n_salient="auto"` asks the data.
-    beta_common, beta_salient
-        The weights of their divergences.
+    beta_salient
+        The weight of the KL term of the salient block; below `beta_common`, variation of the target alone goes to s.
     lambda_tc
-        The weight of the total correlation; 0 plays no game.
+        The weight of the total correlation; 0 trains no discriminator.
     lr_discriminator
-        The discriminator's own learning rate.
-    likelihood, scale
-        What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
+        The learning rate of the discriminator.
     """
 
-    beta_salient: float = 0.2
-    lambda_tc: float = 1.0
-    lr_discriminator: float = 1e-3
-    scale: float = 0.32
+    beta_salient: Weight = 0.2
+    lambda_tc: Weight = 1.0
+    lr_discriminator: NonNegative = 1e-3
+    scale: Positive = 0.32
     name: ClassVar[str] = "contrastive_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_000
 
@@ -64,23 +61,25 @@ class ContrastiveVAE(TwoParts):
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own), "discriminator": discriminator})
 
     def stages(self) -> Iterator[Stage]:
-        """Train the autoencoder and the discriminator in turn, both groups in every step."""
+        """Update the autoencoder and the discriminator in turn, with both groups in every step."""
         players = {"vae": Player(self.nets_["vae"], self.lr)}
         if self.lambda_tc:
             players["discriminator"] = Player(self.nets_["discriminator"], self.lr_discriminator)
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="groups")
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
-        """Move the autoencoder on Eq. 4, then the discriminator on its own loss."""
+        """Update the autoencoder on Eq. 4, then the discriminator on its own loss."""
         nets, d = self.nets_["vae"], self.nets_["discriminator"]
         z, s = infer(nets, batch)
-        (z_t, _), (s_t, _) = by_group(batch, z), by_group(batch, s)
-        terms = bound(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)  # Eq. 3
+        (z_t, _), (s_t, _) = split_groups(batch, z), split_groups(batch, s)
+        terms = elbo_terms(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)  # Eq. 3
         if not self.lambda_tc:
             yield "vae", terms
             return
-        joint, independent = density_ratio.pairs(distributed.gather(z_t.sample), distributed.gather(s_t.sample))
+        z_all, s_all = distributed.gather(z_t.sample), distributed.gather(s_t.sample)
+        z_all, s_all = distributed.gather(z_t.sample), distributed.gather(s_t.sample)
+        joint, independent = density_ratio.joint_and_shuffled_pairs(z_all, s_all)
         terms["total_correlation"] = self.lambda_tc * density_ratio.total_correlation(d(joint))
         yield "vae", terms
         joint, independent = joint.detach(), independent.detach()
-        yield "discriminator", {"discrimination": density_ratio.discrimination(d(joint), d(independent))}
+        yield "discriminator", {"discrimination": density_ratio.discriminator_loss(d(joint), d(independent))}

@@ -8,34 +8,34 @@ $$C = Cov_{p(x)}[\mu(x)] \quad \text{(I, Eq. 6)}, \qquad
 
 Letters: z the codes, with p(z) = N(0, I); q(z|x) = N(mu, Sigma), Sigma diagonal; q(z) the mean of q(z|x) over p(x); T the
 third central moments of the same distribution as C: of the means (I), of q(z) (II).
-Reductions: likelihood and divergence are summed over dimensions, mean over rows; C and T are means over all rows of the batch
-(divided by their number), their penalties sums over all entries.
+Reductions: likelihood and KL are summed over dimensions, mean over samples; C and T are means over all samples of the batch
+(divided by n, not n - 1), their penalties sums over all entries.
 
 Deviations
 - The paper penalises the l2 norm of third central moments and leaves open whether it is squared and which moments count: here
   it is squared, as for the covariances, and every (i, j, k) counts, so T_112 three times. T is a closed form of mu and Sigma.
-- With `start` above 1, which the paper does not have, all three weights begin that many times as strong: they stay so for a
-  third of training, fall by the same factor in every step of the second third, and are as given in the last.
+- With `start` above 1, which the paper does not have, all three weights are multiplied by it for the first third of
+  training; the factor decays geometrically to 1 in the second third and stays 1 in the last.
 - Log-variances are bounded; vectors are standardised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from torch import Tensor, nn
+from annotated_types import Ge
+from torch import Tensor
 
-from untwine.losses import covariance, gaussian
-from untwine.method.kinds import Trained
-from untwine.networks.autoencoder import Autoencoder
+from untwine.losses import gaussian, latent_moments
+from untwine.method.fields import Weight
+from untwine.methods.shared.gaussian_vae import OneBlockVAE
 from untwine.training import distributed
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move
 
-VARIANTS = ("i", "ii")
-SHAPES = {  # the row of table 1 with the highest SAP; its other II has 5 for 500, I has lambda_od=10, lambda_d=100
+SHAPES = {  # the setting of table 1 with the highest SAP; its other II has 5 for 500, I has lambda_od=10, lambda_d=100
     "variant": "ii",
     "lambda_od": 500.0,
     "lambda_d": 500.0,
@@ -46,7 +46,7 @@ SHAPES = {  # the row of table 1 with the highest SAP; its other II has 5 for 50
     "lr": 1e-4,
     "networks": "conv64",
 }
-FACES = {  # I, which the paper expects to suit real pictures; its IIs have lambda_od 1 and 80, lambda_d half of it
+FACES = {  # I, which the paper expects to suit real images; its IIs have lambda_od 1 and 80, lambda_d half of it
     "variant": "i",
     "lambda_od": 2.0,
     "lambda_d": 100.0,
@@ -59,61 +59,35 @@ FACES = {  # I, which the paper expects to suit real pictures; its IIs have lamb
 
 
 @dataclass(eq=False, kw_only=True)
-class DIPVAE(Trained):
-    """VAE whose codes have the covariance of independent ones: one block of codes, no supervision.
+class DIPVAE(OneBlockVAE):
+    """VAE whose codes are pushed towards the identity covariance: one latent block, no supervision.
 
     Parameters
     ----------
-    n_latent
-        The number of codes.
     variant
-        `i` asks it of the means of the codes, which keeps every code in use; `ii` of the codes themselves, noise included,
-        which lets codes that are not needed go silent.
-    lambda_od, lambda_d
-        The weights of the covariances, which should be 0, and of the variances, which should be 1.
+        The covariance that is penalised: `i` that of the posterior means, which keeps every dimension in use; `ii` that of the
+        codes, posterior noise included, which lets dimensions that are not needed collapse to the prior.
+    lambda_od
+        The weight of the squared covariances, which are pulled to 0.
+    lambda_d
+        The weight of the squared differences of the variances from 1.
     lambda_third
-        The weight of the third central moments, which should be 0 as well.
+        The weight of the squared third central moments, which are pulled to 0.
     start
-        How many times as strong these weights are at first; 1 keeps them as they are, as the paper does.
-    likelihood, scale
-        What is said of x given z: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
+        The factor on these three weights at the start of training; 1, as in the paper, keeps them constant.
     """
 
-    n_latent: int = 10
-    variant: str = "ii"
-    lambda_od: float = 10.0
-    lambda_d: float = 10.0
-    lambda_third: float = 0.0
-    start: float = 1.0
-    likelihood: str = "auto"
-    scale: float = 0.16
+    variant: Literal["i", "ii"] = "ii"
+    lambda_od: Weight = 10.0
+    lambda_d: Weight = 10.0
+    lambda_third: Weight = 0.0
+    start: Annotated[float, Ge(1)] = 1.0
     name: ClassVar[str] = "dip_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "dsprites": SHAPES,
         "dsprites_redrawn": SHAPES,
         "celeba": FACES,
     }
-
-    @property
-    def blocks(self) -> dict[str, int]:
-        """One block, z."""
-        return {"z": self.n_latent}
-
-    def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
-        """Return encoder and decoder."""
-        if self.variant not in VARIANTS:
-            raise ValueError(
-                f"variant expected 'i' (covariance of the means) or 'ii' (of the codes), but got {self.variant!r}; choose one."
-            )
-        if self.start < 1:
-            raise ValueError(
-                f"start expected a number of at least 1 (1 keeps all weights as they are), but got {self.start!r}."
-            )
-        return nn.ModuleDict({"vae": Autoencoder(self, shape, own)})
-
-    def stages(self) -> Iterator[Stage]:
-        """Train all of it together."""
-        yield Stage("training", self.epochs, {"vae": Player(self.nets_["vae"], self.lr)}, self.step, self.batch)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on Eq. 6 or Eq. 7."""
@@ -128,20 +102,15 @@ class DIPVAE(Trained):
         """Return the weighted penalties on the moments of all codes of the batch; one whose weight is 0 is left out."""
         mu, terms = distributed.gather(mu), {}
         logvar = logvar if self.variant == "i" else distributed.gather(logvar)
-        c = covariance.of_means(mu) if self.variant == "i" else covariance.of_codes(mu, logvar)
+        c = latent_moments.covariance_of_means(mu) if self.variant == "i" else latent_moments.covariance_of_samples(mu, logvar)
         if self.lambda_od:
-            terms["off_diagonal"] = self.lambda_od * covariance.off_diagonal(c)
+            terms["off_diagonal"] = self.lambda_od * latent_moments.off_diagonal_penalty(c)
         if self.lambda_d:
-            terms["diagonal"] = self.lambda_d * covariance.diagonal(c)
+            terms["diagonal"] = self.lambda_d * latent_moments.diagonal_penalty(c)
         if self.lambda_third:
-            third = covariance.third_of_means(mu) if self.variant == "i" else covariance.third_of_codes(mu, logvar)
+            of_means = self.variant == "i"
+            third = (
+                latent_moments.third_moments_of_means(mu) if of_means else latent_moments.third_moments_of_samples(mu, logvar)
+            )
             terms["third_moments"] = self.lambda_third * third.square().sum()
         return terms
-
-    def codes(self, x: Tensor) -> dict[str, Tensor]:
-        """Return the mean of q(z|x)."""
-        return {"z": self.nets_["vae"].encode(x)["z"].mu}
-
-    def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return the mean of p(x|z)."""
-        return self.nets_["vae"].mean(codes["z"])  # type: ignore[no-any-return]

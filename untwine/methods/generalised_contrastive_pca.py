@@ -10,7 +10,7 @@ This is the paper's version 4. Versions 2, w'Aw / w'Bw, and 3, w'(A - B)w / w'Bw
 same directions in the same order, and only fail where the background does not vary. Version 1 is cPCA with alpha = 1.
 Deviations: no orthogonal versions. Units are kept. Directions in which only the target varies all have the value 1; they are
 ordered by the target's variance. Directions without variance in both are left out, and of more than 500 columns the 500 leading
-principal components of A + B are used. The common block and the mean m are ours (see `planes`).
+principal components of A + B are used. The common block and the mean m are ours (see `linear_subspaces`).
 """
 
 from __future__ import annotations
@@ -20,30 +20,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from untwine.linear.covariances import Comparison
-from untwine.methods.shared.planes import Plane, TwoPlanes
-from untwine.samples import Array
+from untwine._typing import Array
+from untwine.linear.covariances import GroupCovariances
+from untwine.methods.shared.linear_subspaces import LinearContrastive, SalientSubspace
 
 TIE = 1e-6
 
 
 @dataclass(eq=False, kw_only=True)
-class GeneralisedContrastivePCA(TwoPlanes):
-    """Generalised contrastive PCA: the largest contrast of variances, with no alpha to choose.
-
-    Parameters
-    ----------
-    n_common, n_salient
-        The number of codes of each part; where the data has fewer directions, the last codes are 0. `n_salient="auto"`
-        takes as many as `contrast_test` finds.
-    """
+class GeneralisedContrastivePCA(LinearContrastive):
+    """Generalised contrastive PCA: the largest contrast of variances, with no alpha to choose."""
 
     name: ClassVar[str] = "generalised_contrastive_pca"
 
-    def salient_plane(self, both: Comparison) -> Plane:
+    def salient_subspace(self, covariances: GroupCovariances) -> SalientSubspace:
         """Return the directions of largest contrast."""
-        W = contrasts(both.A, both.B)[1][:, : self.blocks["salient"]]
-        return Plane(W, W)
+        W = contrasts(covariances.A, covariances.B)[1][:, : self.blocks["salient"]]
+        return SalientSubspace(W, W)
 
 
 def contrasts(A: Array, B: Array) -> tuple[Array, Array]:

@@ -1,17 +1,17 @@
 r"""ML-VAE: Bouchacourt, Tomioka and Nowozin, *Multi-Level Variational Autoencoder*, 2018 (Eq. 4 of paper 004).
 
-For a group M of rows of one class,
+For a group M of samples of one class,
 
 $$L_M = \sum_{i \in M} \left[ -E \log p(x_i | s, c_i) + KL(q(c_i | x_i) \| N) \right] + KL(q(s | x_M) \| N), \quad
     q(s | x_M) \propto \prod_{i \in M} N(s; \mu(x_i), \sigma^2(x_i))$$
 
-Letters: s the class code that a group shares, c the content code of a row, N the standard normal. The precision of the product
-is the sum of the precisions. A group is a set of `together` rows of one class; another set of the same class in the batch is
-another group. One code is drawn for a group. All is one player, for all minimise one sum.
-Reductions: likelihood and divergences are summed over dimensions; the sum over groups is divided by the number of rows.
+Letters: s the class code that a group shares, c the content code of a sample, N the standard normal. The precision of the
+product is the sum of the precisions. A group is a set of `together` samples of one class; another set of the same class in the
+batch is another group. One class code is drawn for a group. All networks are one player, as all minimise one sum.
+Reductions: likelihood and KL terms are summed over dimensions; the sum over groups is divided by the number of samples.
 
 Deviations
-- A single row is encoded by itself, as a group of one; its code is the mean.
+- A single sample is encoded by itself, as a group of one; its code is the posterior mean.
 - Log-variances are bounded; vectors are standardised. The networks are those of `LORD`, as in paper 004.
 """
 
@@ -25,101 +25,79 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import gaussian, likelihood
-from untwine.losses.classes import product
-from untwine.method.inputs import Needs
-from untwine.method.kinds import Trained
-from untwine.networks.class_content import encoder, generator, refuse_unknown
-from untwine.networks.pretrained import lpips
+from untwine.losses.classes import product_of_gaussians
+from untwine.method.fields import Count, Positive
+from untwine.methods.shared.class_content import ClassContent
+from untwine.networks.class_content import build_generator
+from untwine.networks.pretrained import reconstruction
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
-class MLVAE(Trained):
-    """Class and content from class labels: a VAE in which rows of one class share a code, the product of what each says.
+class MLVAE(ClassContent):
+    """Class and content from class labels: a VAE in which samples of one class share a code, by a product of posteriors.
 
     Parameters
     ----------
-    n_class, n_content
-        The widths of the two parts.
     together
-        How many rows of one class share a code in a step.
+        The number of samples of one class that share a class code in a step.
     scale
-        The deviation of the Gaussian likelihood; pictures are in [0, 1], vectors standardised.
+        The standard deviation of the Gaussian likelihood; images are in [0, 1], vectors standardised.
     loss
-        `l2` is that likelihood, `l1` a Laplace of the same scale; `vgg16` or `squeezenet` put the features of that
-        network, whose weights must be there, in place of its absolute errors.
+        The reconstruction loss: `l2` is the Gaussian likelihood, `l1` a Laplace likelihood of the same scale; `vgg16` and
+        `squeezenet` replace its absolute errors by a distance between features of that network, whose weights must be in the
+        data folder.
     """
 
-    n_class: int = 16
-    n_content: int = 16
-    together: int = 4
-    scale: float = 0.16
-    loss: str = "l2"
+    together: Count = 4
+    scale: Positive = 0.16
     name: ClassVar[str] = "mlvae"
-    needs: ClassVar[Needs] = "labels"
-
-    @property
-    def blocks(self) -> dict[str, int]:
-        """Two blocks, class and content."""
-        return {"class": self.n_class, "content": self.n_content}
-
-    def check(self) -> None:
-        """Refuse groups of no rows."""
-        super().check()
-        if self.together < 1:
-            raise ValueError(f"together expected a whole number of at least 1, but got {self.together}.")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
-        """Return the generator and an encoder for each part, with log-variances."""
-        refuse_unknown(own)
-        lpips.check_loss(self.loss, shape)
-        nets = nn.ModuleDict({"generator": generator(self, shape, own)})
-        for part, width in self.blocks.items():
-            nets[f"{part}_encoder"] = encoder(part, 2 * width, self, shape, own)
-        return nets
+        """Return the generator and an encoder for each block, with log-variances."""
+        self.check_build(shape, own)
+        networks = {"generator": build_generator(self, shape, own)}
+        widths = {block: 2 * width for block, width in self.blocks.items()}
+        return nn.ModuleDict({**networks, **self.encoders(shape, own, widths)})
 
     def stages(self) -> Iterator[Stage]:
-        """Train all of it together, on sets of rows of one class."""
-        lpips.open_loss(self.loss)
+        """Train all networks together, on sets of samples of one class."""
+        reconstruction.load_loss(self.loss)
         players = {"vae": Player([self.nets_[name] for name in ("generator", "class_encoder", "content_encoder")], self.lr)}
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="classes", together=self.together)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on the sum of L_M."""
         (s_mu, s_logvar), (c_mu, c_logvar) = self._infer(batch.x, "class"), self._infer(batch.x, "content")
-        mu, logvar = product(batch.sets(s_mu), batch.sets(s_logvar))
-        # Every group needs one draw; the rows' noise is there for all of them, and the first row's is taken.
+        mu, logvar = product_of_gaussians(batch.sets(s_mu), batch.sets(s_logvar))
+        # Every group needs one draw: of the noise of its samples the first is used.
         shared = gaussian.sample(mu, logvar, batch.sets(batch.noise(self.n_class))[0])
         s = shared.repeat(self.together, 1)
         c = gaussian.sample(c_mu, c_logvar, batch.noise(self.n_content))
         terms = {
-            "reconstruction": self._unlikely(batch.x, self.nets_["generator"](s, c)),
+            "reconstruction": self._nll(batch.x, self.nets_["generator"](s, c)),
             "kl_class": gaussian.kl(mu, logvar) / self.together,
             "kl_content": gaussian.kl(c_mu, c_logvar),
         }
         yield "vae", terms
 
-    def _unlikely(self, x: Tensor, mean: Tensor) -> Tensor:
-        """Return -log p(x|s, c); features stand in place of the absolute errors of a Laplace likelihood."""
+    def _nll(self, x: Tensor, mean: Tensor) -> Tensor:
+        """Return -log p(x|s, c); a feature distance replaces the absolute errors of a Laplace likelihood."""
         if self.loss == "l2":
             return likelihood.gaussian(x, mean, self.scale)
         if self.loss == "l1":
             return likelihood.laplace(x, mean, self.scale)
-        return lpips.mean(self.loss, mean, x) * x[0].numel() / self.scale
+        return reconstruction.mean_loss(self.loss, mean, x) * x[0].numel() / self.scale
 
-    def _infer(self, x: Tensor, part: str) -> tuple[Tensor, Tensor]:
-        mu, logvar = self.nets_[f"{part}_encoder"](x).to(x.dtype).chunk(2, 1)
-        return mu, gaussian.bounded(logvar)
+    def _infer(self, x: Tensor, block: str) -> tuple[Tensor, Tensor]:
+        mu, logvar = self.nets_[f"{block}_encoder"](x).to(x.dtype).chunk(2, 1)
+        return mu, gaussian.clamp_logvar(logvar)
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the means of q(s|x) and q(c|x)."""
-        return {part: self._infer(x, part)[0] for part in self.blocks}
+        return {block: self._infer(x, block)[0] for block in self.blocks}
 
-    def spreads(self, x: Tensor) -> dict[str, Tensor]:
-        """Return the deviations of q(s|x) and q(c|x)."""
-        return {part: torch.exp(0.5 * self._infer(x, part)[1]) for part in self.blocks}
-
-    def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return the mean of p(x|s, c)."""
-        return self.nets_["generator"](codes["class"], codes["content"])  # type: ignore[no-any-return]
+    def code_std(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the standard deviations of q(s|x) and q(c|x)."""
+        return {block: torch.exp(0.5 * self._infer(x, block)[1]) for block in self.blocks}

@@ -1,8 +1,8 @@
-r"""PCA: Pearson, *On Lines and Planes of Closest Fit to Systems of Points in Space*, 1901: what needs no method.
+r"""PCA: Pearson, *On Lines and Planes of Closest Fit to Systems of Points in Space*, 1901: the linear baseline.
 
 $$z = C (x - m), \quad \hat x = C^T z + m$$
 
-Letters: m the mean of all rows, whatever their group; C the leading eigenvectors of their covariance, as rows.
+Letters: m the mean of all samples, whatever their group; C the leading eigenvectors of their covariance, one in each row.
 Solved in closed form by scikit-learn; vectors keep their units.
 """
 
@@ -16,12 +16,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from untwine.method.fields import Count
 from untwine.method.kinds import Solved
+from untwine.methods.shared.own_networks import refuse_own_networks
 from untwine.samples import Samples
 
 
 class Projection(nn.Module):
-    """The mean, the components and the deviation along each."""
+    """The mean, the components and the standard deviation along each."""
 
     mean: Tensor
     components: Tensor
@@ -36,15 +38,15 @@ class Projection(nn.Module):
 
 @dataclass(eq=False, kw_only=True)
 class PCA(Solved):
-    """Principal components of all rows: one block of codes, no supervision and no training.
+    """Principal components of all samples: one latent block, no supervision, in closed form.
 
     Parameters
     ----------
     n_latent
-        The number of components, at most the number of rows and of columns.
+        The number of components, at most the number of samples and of columns.
     """
 
-    n_latent: int = 10
+    n_latent: Count = 10
     name: ClassVar[str] = "pca"
     standardises: ClassVar[bool] = False
 
@@ -54,20 +56,19 @@ class PCA(Solved):
         return {"z": self.n_latent}
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
-        """Return room for the solution."""
-        if own:
-            raise ValueError(f"PCA expected no networks of your own, but got {', '.join(sorted(own))}; it has none.")
+        """Return buffers for the solution."""
+        refuse_own_networks(self, own, "it has a closed form")
         return nn.ModuleDict({"projection": Projection(int(np.prod(shape)), self.n_latent)})
 
     def solve(self, samples: Samples) -> None:
-        """Find the components."""
+        """Compute the components."""
         from sklearn import decomposition
 
         x = samples.x.reshape(len(samples), -1)
         x = x / np.float32(255) if samples.x.dtype == np.uint8 else x
         if self.n_latent > min(x.shape):
-            raise ValueError(f"n_latent expected at most {min(x.shape)} for data of {x.shape}, but got {self.n_latent}.")
-        with np.errstate(invalid="ignore"):  # rows that are all alike have no variance to give shares of
+            raise ValueError(f"PCA: n_latent must be <= {min(x.shape)} for data of shape {x.shape}; got {self.n_latent}.")
+        with np.errstate(invalid="ignore"):  # equal samples have no variance to explain
             solved = decomposition.PCA(self.n_latent, random_state=self.seed).fit(x.astype(np.float64) if x.size < 1e7 else x)
         nets = self.nets_["projection"]
         nets.mean.copy_(torch.from_numpy(solved.mean_))
@@ -80,11 +81,11 @@ class PCA(Solved):
         return {"z": (x.flatten(1) - nets.mean) @ nets.components.T}
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return the points of the plane; pictures are cut to [0, 1]."""
+        """Return the points of the subspace; images are clipped to [0, 1]."""
         nets = self.nets_["projection"]
         x: Tensor = (codes["z"] @ nets.components + nets.mean).view(-1, *self.shape_)
         return x.clamp(0, 1) if len(self.shape_) == 3 else x
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
-        """Draw codes with the deviation of each component."""
+        """Draw codes with the standard deviation of each component."""
         return {"z": torch.randn((n, self.n_latent), generator=generator) * self.nets_["projection"].deviation.float().cpu()}

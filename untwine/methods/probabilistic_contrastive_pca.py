@@ -7,13 +7,13 @@ Solution: with C = sum x x' - gamma sum y y', its eigenvalues l_1 >= l_2 ... and
 $$\sigma^2 = \frac{\sum_{j > k} l_j}{(n - \gamma m)(d - k)}, \quad W = U (\Lambda_k / (n - \gamma m) - \sigma^2 I)^{1/2}$$
 
 and the codes are the posterior means s = (W'W + sigma^2 I)^-1 W' (x - m_y).
-Letters: x (target) and y (background) are centred by their own mean, n and m their rows, d the columns, m_y the mean of the
-background.
-The likelihoods are summed, not mean, over rows, so gamma must stay below n / m, and below where sigma^2 turns negative.
+Letters: x (target) and y (background) are centred by their own mean, n and m their numbers of samples, d the number
+of columns, m_y the mean of the background.
+The likelihoods are summed, not averaged, over samples, so gamma must stay below n / m, and below where sigma^2 turns negative.
 Deviations: the paper leaves gamma to the user; None takes the largest of 0.95, 0.9, 0.8, ... 0 times n / m that has a
 solution. Decoding inverts the codes by least squares, so decode after encode is a projection and does not shrink. Directions
 without variance in both are left out, and of more than 500 columns U lies in the 500 leading principal components. The common
-block is ours (see `planes`).
+block is ours (see `linear_subspaces`).
 """
 
 from __future__ import annotations
@@ -23,66 +23,65 @@ from typing import ClassVar
 
 import numpy as np
 
-from untwine.linear.covariances import RANK, Comparison
-from untwine.methods.shared.planes import Plane, TwoPlanes, leading
-from untwine.samples import Array
+from untwine._typing import Array
+from untwine.linear.covariances import RANK_TOLERANCE, GroupCovariances
+from untwine.method.fields import Weight
+from untwine.methods.shared.linear_subspaces import LinearContrastive, SalientSubspace, leading
 
 SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 
 
 @dataclass(eq=False, kw_only=True)
-class ProbabilisticContrastivePCA(TwoPlanes):
+class ProbabilisticContrastivePCA(LinearContrastive):
     """Probabilistic contrastive PCA: a Gaussian model that fits the target well and the background badly.
 
     Parameters
     ----------
-    n_common, n_salient
-        The number of codes of each part; where the data has fewer directions, the last codes are 0. `n_salient="auto"`
-        takes as many as `contrast_test` finds.
     gamma
         The weight of the background's likelihood, below n / m; 0 is probabilistic PCA of the target. None chooses it, see
         `gamma_`.
     """
 
-    gamma: float | None = None
+    gamma: Weight | None = None
     name: ClassVar[str] = "probabilistic_contrastive_pca"
     numbers: ClassVar[tuple[str, ...]] = ("gamma", "sigma2")
 
     @property
     def gamma_(self) -> float:
         """The weight that was used."""
-        return float(self._planes().gamma)
+        return float(self._subspaces().gamma)
 
     @property
     def sigma2_(self) -> float:
         """The variance of the noise."""
-        return float(self._planes().sigma2)
+        return float(self._subspaces().sigma2)
 
-    def salient_plane(self, both: Comparison) -> Plane:
+    def salient_subspace(self, covariances: GroupCovariances) -> SalientSubspace:
         """Return W and the maps to the posterior means."""
-        tried = [self.gamma] if self.gamma is not None else [share * both.n / both.m for share in SHARES]
-        for gamma in tried:
-            solved = maximum_likelihood(both, gamma, self.blocks["salient"])
+        candidates = [self.gamma] if self.gamma is not None else [share * covariances.n / covariances.m for share in SHARES]
+        for gamma in candidates:
+            solved = maximum_likelihood(covariances, gamma, self.blocks["salient"])
             if solved is not None:
                 W, sigma2 = solved
                 M = W.T @ W + sigma2 * np.eye(W.shape[1])
-                # What has neither signal nor noise has the code 0.
-                return Plane(W, W @ np.linalg.pinv(M, rcond=RANK, hermitian=True), {"gamma": gamma, "sigma2": sigma2})
+                # A direction with neither signal nor noise gets the code 0.
+                maps = W @ np.linalg.pinv(M, rcond=RANK_TOLERANCE, hermitian=True)
+                return SalientSubspace(W, maps, {"gamma": gamma, "sigma2": sigma2})
         raise ValueError(
-            f"gamma expected a weight at which the noise keeps a variance above 0, below {both.n / both.m:.3g} here, "
-            f"but got {self.gamma}; lower it, or leave it to gamma=None."
+            f"gamma must be below {covariances.n / covariances.m:.3g} here, and low enough that the noise variance is above 0; "
+            f"got {self.gamma}; lower it, or leave it to gamma=None."
         )
 
 
-def maximum_likelihood(both: Comparison, gamma: float, k: int) -> tuple[Array, float] | None:
+def maximum_likelihood(covariances: GroupCovariances, gamma: float, k: int) -> tuple[Array, float] | None:
     """Return W (r, k) and sigma^2, or None where there is no maximum."""
-    n, m, d = both.n, both.m, len(both.origin)
+    n, m, d = covariances.n, covariances.m, len(covariances.origin)
     weight, a, b = n - gamma * m, n - 1, gamma * (m - 1)
     if weight <= 0:
         return None
-    values, U = leading(a * both.A - b * both.B, k)
-    left = a * both.target_variance - b * both.background_variance - values.sum()
-    if left < -RANK * a * both.target_variance:
+    values, U = leading(a * covariances.A - b * covariances.B, k)
+    left = a * covariances.target_variance - b * covariances.background_variance - values.sum()
+    if left < -RANK_TOLERANCE * a * covariances.target_variance:
         return None
     sigma2 = max(left, 0.0) / (weight * (d - len(values))) if d > len(values) else 0.0
     return U * np.sqrt(np.clip(values / weight - sigma2, 0, None)), sigma2

@@ -6,21 +6,22 @@ $$\quad - \lambda_c (E_t \log c(s) + E_b \log (1 - c(s))) + \lambda_{mi} (E_t + 
 $$\min_d -E_{joint} \log d(z, s) - E_{independent} \log (1 - d(z, s))$$
 
 Letters: x target, y background; z common, s salient; N the standard normal; sigma^2 the small fixed variance of the
-background's s, in its prior and in q(s|y) alike, so that their divergence is |mu|^2 / 2 sigma^2; c the classifier of target
-against background by s; d the discriminator of pairs (z, s) of one row from pairs of two rows, whose log-ratio, where it is at
-its best, is the mutual information of z and s over both groups.
-The classifier belongs to the player `vae`: its loss is a term of the same bound, which encoder and classifier lower together.
-The discriminator is a player of its own. Independent pairs take s from the row a quarter of the batch away, so that half of
-them are of one group and half of both, as chance would have it.
-Reductions: likelihood and divergences are summed over dimensions, mean over the rows of their group; the terms of classifier
-and discriminator are means over rows.
+background's s, in its prior and in q(s|y) alike, so that their KL is |mu|^2 / 2 sigma^2; c the classifier of target against
+background by s; d the discriminator between pairs (z, s) of one sample and pairs of two samples, whose log-ratio, for the
+optimal d, is the mutual information of z and s over both groups.
+The classifier belongs to the player `vae`: its loss is a term of the same sum, which encoder and classifier minimise together.
+The discriminator is a player of its own. Independent pairs take s from the sample a quarter of the batch away, so that half of
+them are within a group and half across groups, as for random pairs.
+Reductions: likelihood and KL terms are summed over dimensions, mean over the samples of their group; the terms of classifier
+and discriminator are means over samples.
 
 Deviations
 - q(s|y) has the variance of its prior. The authors draw it with variance 0.1 and divide by 0.025.
-- The log-ratio is averaged as it is. The authors cut it at 0 row by row, which keeps a positive mean where nothing is left.
-- The weight of the classifier is of the size of the others. The authors' is 10^-9.
-- The two divergences are weighted apart, as in `PrincipledVAE`, and the learning rates follow a cosine down to 0. The authors
-  begin anew with Adam's memory at each epoch.
+- The log-ratio is averaged as it is. The authors clip it at 0 for each sample, so that its mean is positive even where z and s
+  are independent.
+- The weight of the classifier is of the order of the others. The authors' is 10^-9.
+- The two KL terms have weights of their own, as in `PrincipledVAE`, and the learning rates follow a cosine down to 0. The
+  authors reset Adam's moments at each epoch.
 """
 
 from __future__ import annotations
@@ -34,41 +35,38 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import density_ratio
-from untwine.methods.shared.contrastive_bound import PAPER_000, TwoParts, both, bound, by_group, draw
+from untwine.method.fields import NonNegative, Positive, Weight
+from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, draw, elbo_terms, gather_groups, split_groups
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.networks.mlp import layers
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage, cosine
+from untwine.training.stage import Move, Player, Stage, cosine
 
 
 @dataclass(eq=False, kw_only=True)
-class SepVAE(TwoParts):
-    """Common and salient parts of a target against a background: told apart by s, and independent of each other.
+class SepVAE(TwoBlockVAE):
+    """Common and salient blocks of target and background: s classifies the groups, and z and s are independent.
 
     Parameters
     ----------
-    n_common, n_salient
-        The widths of the two parts; `n_salient="auto"` asks the data.
-    beta_common, beta_salient
-        The weights of their divergences.
+    beta_salient
+        The weight of the KL term of the salient block; below `beta_common`, variation of the target alone goes to s.
     variance
-        The fixed variance of the background's salient part; the smaller, the harder it is held at 0.
+        The fixed variance of the background's salient codes; the smaller, the more strongly their means are pulled to 0.
     lambda_class
-        The weight of the classifier of target against background; 0 has none.
+        The weight of the classifier of target against background; 0 trains none.
     lambda_mi
-        The weight of the mutual information of both parts; 0 plays no game.
+        The weight of the mutual information of both blocks; 0 trains no discriminator.
     lr_discriminator
-        The discriminator's own learning rate.
-    likelihood, scale
-        What is said of x given both parts: `auto`, `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`.
+        The learning rate of the discriminator.
     """
 
-    beta_salient: float = 0.2
-    variance: float = 0.025
-    lambda_class: float = 1.0
-    lambda_mi: float = 1.0
-    lr_discriminator: float = 1e-3
-    scale: float = 0.32
+    beta_salient: Weight = 0.2
+    variance: Positive = 0.025
+    lambda_class: Weight = 1.0
+    lambda_mi: Weight = 1.0
+    lr_discriminator: NonNegative = 1e-3
+    scale: Positive = 0.32
     name: ClassVar[str] = "sep_vae"
     # Paper 000's setting for all methods. The weights of its own terms stay ours: the authors' classifier has 10^-9 of them.
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_000
@@ -76,11 +74,11 @@ class SepVAE(TwoParts):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the classifier and the discriminator."""
         common, salient = self.blocks.values()
-        parts = {"classifier": layers(salient, 32, 1), "discriminator": layers(common + salient, 128, 128, 1)}
-        return nn.ModuleDict({"vae": Autoencoder(self, shape, own), **parts})
+        heads = {"classifier": layers(salient, 32, 1), "discriminator": layers(common + salient, 128, 128, 1)}
+        return nn.ModuleDict({"vae": Autoencoder(self, shape, own), **heads})
 
     def stages(self) -> Iterator[Stage]:
-        """Train autoencoder and classifier, and in turn with them the discriminator, both groups in every step."""
+        """Update autoencoder with classifier, and the discriminator, in turn, with both groups in every step."""
         owned = [self.nets_["vae"], *([self.nets_["classifier"]] if self.lambda_class else [])]
         players = {"vae": Player(owned, self.lr)}
         if self.lambda_mi:
@@ -88,37 +86,36 @@ class SepVAE(TwoParts):
         yield Stage("training", self.epochs, players, self.step, self.batch, batches="groups", schedule=cosine)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
-        """Move autoencoder and classifier, then the discriminator on its own loss."""
+        """Update autoencoder and classifier, then the discriminator on its own loss."""
         nets, c, d = self.nets_["vae"], self.nets_["classifier"], self.nets_["discriminator"]
         q_z, q_s = nets.encode(batch.x).values()
-        z, s = draw(batch, q_z), draw(batch, narrowed(batch, q_s, self.variance))
-        s_t, s_b = by_group(batch, s)
-        terms = bound(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)
+        z, s = draw(batch, q_z), draw(batch, fix_background_variance(batch, q_s, self.variance))
+        s_t, s_b = split_groups(batch, s)
+        terms = elbo_terms(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)
         if self.beta_salient:
-            terms["silence"] = self.beta_salient * s_b.mu.square().sum(1).mean() / (2 * self.variance)
+            terms["salient_penalty"] = self.beta_salient * s_b.mu.square().sum(1).mean() / (2 * self.variance)
         if self.lambda_class:
-            # The discrimination of two sets is the mean of both groups' losses; the bound has their sum.
-            terms["classification"] = self.lambda_class * 2 * density_ratio.discrimination(c(s_t.sample), c(s_b.sample))
+            # The discrimination loss is the mean of both groups' losses; the objective has their sum.
+            terms["classification"] = self.lambda_class * 2 * density_ratio.discriminator_loss(c(s_t.sample), c(s_b.sample))
         if not self.lambda_mi:
             yield "vae", terms
             return
-        joint, independent = pairs(torch.cat(both(batch, z.sample)), torch.cat(both(batch, s.sample)))
+        joint, independent = pairs(torch.cat(gather_groups(batch, z.sample)), torch.cat(gather_groups(batch, s.sample)))
         terms["mutual_information"] = self.lambda_mi * 2 * density_ratio.total_correlation(d(joint))
         yield "vae", terms
         joint, independent = joint.detach(), independent.detach()
-        yield "discriminator", {"discrimination": density_ratio.discrimination(d(joint), d(independent))}
+        yield "discriminator", {"discrimination": density_ratio.discriminator_loss(d(joint), d(independent))}
 
 
-def narrowed(batch: Batch, code: Code, variance: float) -> Code:
-    """Give the background's Gaussians a fixed variance."""
-    target, background = batch.split(code.logvar)
+def fix_background_variance(batch: Batch, code: Code, variance: float) -> Code:
+    """Return the posteriors with a fixed variance for the background's samples."""
+    target, background = batch.split_groups(code.logvar)
     return Code(code.mu, torch.cat([target, torch.full_like(background, math.log(variance))]))
 
 
 def pairs(z: Tensor, s: Tensor) -> tuple[Tensor, Tensor]:
-    """Return joint pairs (z_i, s_i), and independent ones: z_i with the s of the row a quarter of all rows away.
+    """Return joint pairs (z_i, s_i), and independent ones: z_i with the s of the sample a quarter of the batch away.
 
-    The first half of the rows is the target's, the second the background's: half a batch away, as within one group, every row
-    would meet the other group.
+    The first half of the batch is the target, the second the background: half a batch away every pair would be across groups.
     """
     return torch.cat([z, s], 1), torch.cat([z, s.roll(len(s) // 4, 0)], 1)

@@ -1,6 +1,6 @@
 r"""sRb-VAE: Ruiz et al., *Learning Disentangled Representations with Reference-Based VAEs*, 2018 (paper 001).
 
-The symmetric divergence (Eq. 4) $KL(q \| p) + KL(p \| q)$ of the encoded $q = q(z|x) q(e|x) p(x)$ and the generated
+The symmetric KL (Eq. 4) $KL(q \| p) + KL(p \| q)$ of the encoded $q = q(z|x) q(e|x) p(x)$ and the generated
 $p = p(x|z, e) p(z) p(e)$, by two discriminators that estimate their log ratios (Eq. 7):
 
 $$d_u(x, z, e) = \log \frac{q(z|x) q(e|x) p^u(x)}{p(x|z, e) p(z) p(e)}, \quad
@@ -10,29 +10,28 @@ $$ - E_q[\log p(x|z, e) + \log p(x^r|z^r, e^r)]
    - E_p[\log q(\hat z|\hat x) + \log q(\hat e|\hat x) + \log q(\hat z^r|\hat x^r)] \quad \text{(Eq. 10)}$$
 $$\max_d E_q[\log \sigma(d)] + E_p[\log (1 - \sigma(d))] \quad \text{for each discriminator (Algorithm 1)}$$
 
-Letters: u the target, r the background (the paper's unlabelled and reference rows); z common, e salient; e^r the learned
+Letters: u the target, r the background (the paper's unlabelled and reference samples); z common, e salient; e^r the learned
 reference vector, which every background is decoded with; a hat marks what was drawn from p. E_q[d] depends on the encoder (psi)
-alone and E_p[d] on the decoder with e^r (theta) alone, so both move on one sum; each discriminator moves on its own loss, and
-all gradients are taken at the same parameters (Algorithm 1).
-Reductions: log-likelihoods are summed over dimensions, mean over the rows of their group; discriminators' terms are means.
+alone and E_p[d] on the decoder with e^r (theta) alone, so both minimise one sum; each discriminator has its own loss, and all
+gradients are taken at the same parameters (Algorithm 1).
+Reductions: log-likelihoods are summed over dimensions, mean over the samples of their group; discriminators' terms are means.
 
 Deviations
-- `beta_common` adds KL(q(z|x) || p(z)) of both groups (0 is the paper). Nothing in Eqs. 8 and 10 says in which part the
-  target's own content goes: codes that share it between z and e are as good. A dear z leaves it to e.
-- Eq. 9 labels generated rows 1 and Algorithm 1 encoded ones: the latter makes d the log ratio of Eq. 7, and is taken.
+- `beta_common` adds KL(q(z|x) || p(z)) of both groups (0 is the paper). Nothing in Eqs. 8 and 10 says which block
+  encodes the variation of the target alone: z and e may share it. A heavily penalised z leaves it to e.
+- Eq. 9 labels generated samples 1 and Algorithm 1 encoded ones: the latter makes d the log ratio of Eq. 7, and is used.
 - Eq. 10 stands in the paper as log-likelihoods that are minimised: they are subtracted here.
-- Inputs of the discriminators' joint layers are dropped as whole blocks (the row's features, those of z, those of e), each with
-  probability 0.25 in each row; the paper does not say whether blocks or single numbers.
-- One encoder has both heads; the paper has one network for each part.
-- Vectors are drawn from p(x|z, e), pictures taken at its mean: at the paper's scale the noise is not seen, at a larger one
-  a discriminator would see nothing else.
-- Pictures are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
+- Inputs of the discriminators' joint layers are dropped as whole blocks (the features of x, of z and of e), each with
+  probability 0.25 for each sample; the paper does not say whether blocks or single units.
+- One encoder has both heads; the paper has one network for each block.
+- Vectors are drawn from p(x|z, e), images taken at its mean: at the paper's scale the noise is not visible, at a larger one
+  it would dominate what a discriminator sees.
+- Images are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
 - Vectors have a Gaussian likelihood with learned variance by default; log-variances are bounded.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -41,85 +40,47 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import adversarial, gaussian, likelihood
-from untwine.losses.density_ratio import discrimination
-from untwine.method.inputs import Needs
-from untwine.method.kinds import Trained
-from untwine.networks import choose
-from untwine.networks.autoencoder import Autoencoder
+from untwine.losses.density_ratio import discriminator_loss
+from untwine.method.fields import Probability
+from untwine.methods.shared.reference_vae import BETAS, ReferenceVAE, paper_001
+from untwine.networks import select_networks
 from untwine.networks.discriminator import Discriminator
-from untwine.networks.norm import statistics_kept
-from untwine.samples import Array
+from untwine.networks.norm import freeze_running_stats
 from untwine.training.batches import Batch
-from untwine.training.loop import Move, Player, Stage
-
-BETAS = (0.5, 0.99)  # of Adam, as in the paper
-PAPER = {
-    "n_common": 32,
-    "n_salient": 32,
-    "beta_common": 0.0,
-    "likelihood": "laplace",
-    "scale": 0.005,
-    "batch": 36,
-    "lr": 1e-4,
-    "networks": "karras",
-    "width": 32,
-}
+from untwine.training.stage import Move, Player, Stage
 
 
 @dataclass(eq=False, kw_only=True)
-class SymmetricRbVAE(Trained):
-    """Common and salient parts of a target against a background, by a symmetric divergence and two discriminators.
+class SymmetricRbVAE(ReferenceVAE):
+    """Common and salient blocks of target and background, by a symmetric KL that two discriminators estimate.
 
     Parameters
     ----------
-    n_common, n_salient
-        The widths of the two parts; `n_salient="auto"` finds the second in the data.
     beta_common
-        The weight of a divergence that makes the common part dear, so that it holds only what the background needs too.
+        The weight of a KL term of the common block; a heavily penalised z leaves the variation of the target alone to e.
     dropped
-        How often each input of a discriminator's joint layers is dropped.
-    likelihood, scale
-        What is said of x given both parts: `gaussian_learned`, `gaussian` or `laplace` with a fixed scale, `bernoulli`. `auto`
-        is `gaussian_learned` for vectors and, as in the paper, `laplace` for pictures.
+        The probability with which each input of a discriminator's joint layers is dropped.
     """
 
-    n_common: int = 8
-    n_salient: int | str = 8
-    beta_common: float = 1.0
-    dropped: float = 0.25
-    likelihood: str = "auto"
-    scale: float = 0.1
+    dropped: Probability = 0.25
     name: ClassVar[str] = "symmetric_rb_vae"
-    needs: ClassVar[Needs] = "groups"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "digit_style": {**PAPER, "epochs": 30},
-        "affectnet": {**PAPER, "epochs": 20},
-    }
-
-    @property
-    def blocks(self) -> dict[str, int]:
-        """Two blocks, common and salient."""
-        return {"common": self.n_common, "salient": self.chosen("n_salient")}
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = paper_001(beta_common=0.0)
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the reference vector and the two discriminators."""
-        if not self.dropped < 1:
-            raise ValueError(f"dropped expected a probability below 1, but got {self.dropped}; the paper has 0.25.")
-        (common, salient), pair, asks = self.blocks.values(), choose(self.networks, shape), copy.copy(self)
-        if self.likelihood == "auto" and len(shape) == 3:
-            asks.likelihood = "laplace"
-        width = self.width or pair.width
+        (common, salient), pair = self.blocks.values(), select_networks(self.networks, shape)
+        width = self.width or pair.default_width
         return nn.ModuleDict(
             {
-                "vae": Autoencoder(asks, shape, own),
-                "reference": nn.ParameterDict({"e": nn.Parameter(torch.zeros(salient))}),
+                "vae": self.autoencoder(shape, own),
+                "reference": self.reference(),
                 "discriminator_target": Discriminator(pair, shape, width, (common, salient)),
                 "discriminator_background": Discriminator(pair, shape, width, (common,)),
             }
         )
 
     def stages(self) -> Iterator[Stage]:
-        """Let all four players move in every step, which has both groups."""
+        """Update all four players in every step, with both groups in it."""
         nets = self.nets_
         decoding = [p for name, p in nets["vae"].named_parameters() if not name.startswith("encoder.")]
         players = {
@@ -138,12 +99,12 @@ class SymmetricRbVAE(Trained):
         z, e = (gaussian.sample(mu, logvar, batch.noise(mu.shape[1])) for mu, logvar in inferred.values())
         e = self._with_reference(batch, e)
         z_hat, e_hat = batch.noise(common), self._with_reference(batch, batch.noise(salient))
-        with statistics_kept(nets):  # running statistics are those of real rows
-            x_hat = nets.drawn(batch.noise, z_hat, e_hat)
+        with freeze_running_stats(nets):  # running statistics are those of real samples
+            x_hat = nets.sample(batch.noise, z_hat, e_hat)
             q_z, q_e = nets.encode(x_hat).values()
         (d_u, d_r), (d_u_hat, d_r_hat) = self._log_ratios(batch, (x, z, e), (x_hat, z_hat, e_hat))
-        (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split, (e_hat, *q_e))
-        # Both groups are equally many, so the sum of their two means is twice the mean over all rows.
+        (e_u, _), (mu_u, _), (logvar_u, _) = map(batch.split_groups, (e_hat, *q_e))
+        # The groups have equally many samples, so the sum of their two means is twice the mean over all samples.
         terms = {
             "target_encoded": d_u.mean(),
             "background_encoded": d_r.mean(),
@@ -156,36 +117,24 @@ class SymmetricRbVAE(Trained):
             terms["kl_common"] = self.beta_common * 2 * gaussian.kl(*inferred["common"])
         yield [
             (("encoder", "decoder"), terms),
-            ("discriminator_target", {"discrimination": discrimination(d_u, d_u_hat)}),
-            ("discriminator_background", {"discrimination": discrimination(d_r, d_r_hat)}),
+            ("discriminator_target", {"discrimination": discriminator_loss(d_u, d_u_hat)}),
+            ("discriminator_background", {"discrimination": discriminator_loss(d_r, d_r_hat)}),
         ]
 
     def _with_reference(self, batch: Batch, e: Tensor) -> Tensor:
-        """Return salient codes in which every background has the reference vector."""
-        target, _ = batch.split(e)
+        """Return salient codes with the reference vector for every background."""
+        target, _ = batch.split_groups(e)
         return torch.cat([target, self.nets_["reference"]["e"].expand_as(target)])
 
     def _log_ratios(
         self, batch: Batch, encoded: tuple[Tensor, ...], generated: tuple[Tensor, ...]
     ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
-        """Return (d_u, d_r) of encoded and of generated rows with their codes."""
-        both = []
-        for rows in (encoded, generated):
-            kept = adversarial.kept(batch.noise(len(rows)), self.dropped)
-            (x_u, x_r), (z_u, z_r), (e_u, _), (kept_u, kept_r) = map(batch.split, (*rows, kept))
-            d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, kept=kept_u)
-            d_r = self.nets_["discriminator_background"](x_r, z_r, kept=kept_r[:, :2])
-            both.append((d_u, d_r))
-        return both[0], both[1]
-
-    def codes(self, x: Tensor) -> dict[str, Tensor]:
-        """Return the means of q(z|x) and q(e|x)."""
-        return {name: code.mu for name, code in self.nets_["vae"].encode(x).items()}
-
-    def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
-        """Return the mean of p(x|z, e)."""
-        return self.nets_["vae"].mean(codes["common"], codes["salient"])  # type: ignore[no-any-return]
-
-    def neutral(self) -> dict[str, Array]:
-        """Return the reference vector: the salient part of every background."""
-        return {"salient": self.nets_["reference"]["e"].detach().float().cpu().numpy()}
+        """Return (d_u, d_r) of encoded and of generated samples with their codes."""
+        ratios = []
+        for inputs in (encoded, generated):
+            mask = adversarial.dropout_mask(batch.noise(len(inputs)), self.dropped)
+            (x_u, x_r), (z_u, z_r), (e_u, _), (mask_u, mask_r) = map(batch.split_groups, (*inputs, mask))
+            d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, mask=mask_u)
+            d_r = self.nets_["discriminator_background"](x_r, z_r, mask=mask_r[:, :2])
+            ratios.append((d_u, d_r))
+        return ratios[0], ratios[1]

@@ -1,68 +1,80 @@
-"""Scores of codes: arrays in, floats out."""
+"""Scores of codes: functions from arrays to floats, and the metrics that `evaluate` makes of them."""
 
 from __future__ import annotations
 
-from untwine.metrics.agreement import agreement
-from untwine.metrics.attributes import attributes
-from untwine.metrics.class_content import landmark_pairs, reading, transfer_errors, transfer_pairs
-from untwine.metrics.clustering import clustering, matching_accuracy, tsne
-from untwine.metrics.dci import dci
-from untwine.metrics.explicitness import explicitness
+from untwine.metrics.agreement import cluster_agreement
+from untwine.metrics.attributes import attribute_accuracy
+from untwine.metrics.clustering import clustering_accuracy, matching_accuracy, tsne
+from untwine.metrics.content_pairs import landmark_pairs, transfer_pairs
+from untwine.metrics.dci import dci_scores
+from untwine.metrics.directions import Directions
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.explicitness import explicitness_score
 from untwine.metrics.factor_information import information_matrix
-from untwine.metrics.factor_vae_score import factor_vae_score, factor_vae_score_drawn
-from untwine.metrics.factors import factors
-from untwine.metrics.groups import groups
-from untwine.metrics.landmarks import landmarks
-from untwine.metrics.leakage import leakage
-from untwine.metrics.mig import mig
-from untwine.metrics.modularity import modularity
-from untwine.metrics.per_class import per_class
-from untwine.metrics.probe import probe
-from untwine.metrics.realism import class_score, frechet
-from untwine.metrics.reconstruction import reconstruction
-from untwine.metrics.regression import regression
-from untwine.metrics.sap import sap
+from untwine.metrics.factor_vae import factor_vae_score, factor_vae_score_from_draws
+from untwine.metrics.factors import factor_r2
+from untwine.metrics.groups import group_silhouette
+from untwine.metrics.landmarks import landmark_error
+from untwine.metrics.leakage import leakage_score
+from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
+from untwine.metrics.mig import mig_score
+from untwine.metrics.modularity import modularity_score
+from untwine.metrics.per_class import per_class_accuracy
+from untwine.metrics.probe import probe_accuracy
+from untwine.metrics.reading import mlp_probe_accuracy
+from untwine.metrics.realism import class_score, frechet, realism_scores
+from untwine.metrics.reconstruction import reconstruction_error
+from untwine.metrics.regression import regression_error
+from untwine.metrics.sap import sap_score
 from untwine.metrics.subspace import canonical_correlation
 from untwine.metrics.swap import swap_accuracy, swap_preservation
-from untwine.metrics.transport import w2
-from untwine.metrics.udr import udr
-from untwine.metrics.unsupervised import unsupervised
-from untwine.metrics.z_diff import z_diff, z_diff_drawn
+from untwine.metrics.transfer import transfer_errors
+from untwine.metrics.udr import udr_score
+from untwine.metrics.unsupervised import unsupervised_scores
+from untwine.metrics.w2 import w2_distance
+from untwine.metrics.z_diff import z_diff_score, z_diff_score_from_draws
 
 __all__ = [
-    "agreement",
-    "attributes",
+    "Directions",
+    "Encoded",
+    "Measurement",
+    "Metric",
+    "Requirement",
+    "ScoreInfo",
+    "attribute_accuracy",
     "canonical_correlation",
     "class_score",
-    "clustering",
-    "dci",
-    "explicitness",
+    "cluster_agreement",
+    "clustering_accuracy",
+    "dci_scores",
+    "explicitness_score",
+    "factor_r2",
     "factor_vae_score",
-    "factor_vae_score_drawn",
-    "factors",
+    "factor_vae_score_from_draws",
     "frechet",
-    "groups",
+    "group_silhouette",
     "information_matrix",
+    "landmark_error",
     "landmark_pairs",
-    "landmarks",
-    "leakage",
+    "leakage_score",
     "matching_accuracy",
-    "mig",
-    "modularity",
-    "per_class",
-    "probe",
-    "reading",
-    "reconstruction",
-    "regression",
-    "sap",
+    "mig_score",
+    "mlp_probe_accuracy",
+    "modularity_score",
+    "per_class_accuracy",
+    "probe_accuracy",
+    "realism_scores",
+    "reconstruction_error",
+    "regression_error",
+    "sap_score",
     "swap_accuracy",
     "swap_preservation",
     "transfer_errors",
     "transfer_pairs",
     "tsne",
-    "udr",
-    "unsupervised",
-    "w2",
-    "z_diff",
-    "z_diff_drawn",
+    "udr_score",
+    "unsupervised_scores",
+    "w2_distance",
+    "z_diff_score",
+    "z_diff_score_from_draws",
 ]

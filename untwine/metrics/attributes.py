@@ -1,20 +1,25 @@
-"""Binary attributes along one direction each: the difference of the means, and a threshold."""
+"""Accuracy of binary attributes along one direction each: the difference of the class means, and a threshold."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import code_rows, fold_count
-from untwine.metrics.held_out import Split, random_folds, random_parts, split_rows
-
-Array = NDArray[Any]
+from untwine._typing import Array
+from untwine.metrics.checks import check_codes, check_folds
+from untwine.metrics.directions import HIGHER, INFO, encodes_factors
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.held_out import FOLDS, Split, check_split, random_folds, random_subsets
+from untwine.metrics.intervals import fold_interval
+from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo, score_names
 
 
 class Attributes(NamedTuple):
-    """What `attributes` found.
+    """Accuracies of binary attributes.
 
     Attributes
     ----------
@@ -23,11 +28,11 @@ class Attributes(NamedTuple):
     per_attribute
         The accuracy of each attribute.
     majority
-        For each attribute the accuracy of always saying what is more frequent among the training rows.
+        For each attribute the accuracy of predicting the majority class of the train samples.
     folds
-        The mean accuracy in each fold (or part).
+        The mean accuracy in each fold (or subset of the test samples).
     n
-        How many rows were judged.
+        The number of test samples.
     """
 
     accuracy: float
@@ -37,7 +42,7 @@ class Attributes(NamedTuple):
     n: int
 
 
-def attributes(
+def attribute_accuracy(
     codes: ArrayLike,
     attributes: ArrayLike,
     folds: int = 5,
@@ -45,79 +50,135 @@ def attributes(
     split: Split | None = None,
     standardise: bool = True,
 ) -> Attributes:
-    """Return the accuracy with which binary attributes (n, k) are read along mean-difference vectors of codes (n, d).
+    """Return the accuracy of binary attributes (n, k) predicted along mean-difference vectors of codes (n, d).
 
-    w_k = mean of the codes with attribute k - mean of those without; s_i = w_k . z_i; the bias b that makes
-    sum_i max(0, 1 - y_i (s_i + b)) least, y being 1 or -1; the attribute is there where s_i + b > 0 (paper 002, table 2). In
-    [0, 1], higher is better: 1 means that one direction parts the attribute cleanly, `majority` that the codes tell nothing
-    (constant codes get it). Order and rotation of latents do not matter, nor does doubling all of them; their scales do, for w
-    is not whitened. It says nothing of disentanglement.
+    w_k = mean of the codes with attribute k - mean of those without; s_i = w_k . z_i; b minimises the hinge loss
+    sum_i max(0, 1 - y_i (s_i + b)), y being 1 or -1; the attribute is predicted where s_i + b > 0 (paper 002, table 2). In
+    [0, 1], higher is better: 1 means that one direction separates the attribute, `majority` that the codes do not encode it
+    (constant codes get it). Order and rotation of latents do not matter, nor does duplicating all of them; their scales do, for
+    w is not whitened. It does not measure disentanglement.
 
-    Fitted on the other folds and judged on each, or fitted and judged on the two sets of rows of `split` (train, test).
+    Fitted on the other folds and tested on each, or fitted and tested on the two sets of samples of `split` (train, test).
 
     Parameters
     ----------
     attributes
         0 and 1, or booleans; an attribute that never varies is refused.
     standardise
-        Divide s by its deviation, so that the units of the codes do not matter to the margin of 1; the paper does not.
+        Divide s by its standard deviation, so that the units of the codes do not matter to the margin of 1; the paper does not.
 
     Version 1: exact minimum of the loss, the middle where it is flat.
     """
-    codes = code_rows(codes)
-    truth = _binary(attributes, len(codes))
+    codes = check_codes(codes)
+    truth = _check_attributes(attributes, len(codes))
     if split is None:
-        pairs = random_folds(len(codes), fold_count(folds, len(codes)), seed)
-        parts = [test for _, test in pairs]
+        pairs = random_folds(len(codes), check_folds(folds, len(codes)), seed)
+        subsets = [test for _, test in pairs]
     else:
-        pairs = [split_rows(split, len(codes))]
-        parts = random_parts(pairs[0][1], fold_count(folds, len(pairs[0][1])), seed)
-    right, common = np.zeros((2, *truth.shape), dtype=bool)
+        pairs = [check_split(split, len(codes))]
+        subsets = random_subsets(pairs[0][1], check_folds(folds, len(pairs[0][1])), seed)
+    correct, majority = np.zeros((2, *truth.shape), dtype=bool)
     for train, test in pairs:
         for k, y in enumerate(truth.T):
-            right[test, k] = _read(codes, y, train, test, standardise) == y[test]
-            common[test, k] = y[test] == (y[train].mean() > 0.5)
-    rows = np.concatenate([test for _, test in pairs])
-    per_attribute = right[rows].mean(axis=0)
+            correct[test, k] = _predict(codes, y, train, test, standardise) == y[test]
+            majority[test, k] = y[test] == (y[train].mean() > 0.5)
+    indices = np.concatenate([test for _, test in pairs])
+    per_attribute = correct[indices].mean(axis=0)
     return Attributes(
         accuracy=float(per_attribute.mean()),
         per_attribute=tuple(per_attribute.tolist()),
-        majority=tuple(common[rows].mean(axis=0).tolist()),
-        folds=tuple(float(right[part].mean()) for part in parts),
-        n=len(rows),
+        majority=tuple(majority[indices].mean(axis=0).tolist()),
+        folds=tuple(float(correct[subset].mean()) for subset in subsets),
+        n=len(indices),
     )
 
 
 def hinge_bias(scores: Array, truth: Array) -> float:
-    """Return the b at which sum_i max(0, 1 - y_i (s_i + b)) is least, y being 1 where truth and -1 elsewhere.
+    """Return the b that minimises sum_i max(0, 1 - y_i (s_i + b)), y being 1 where truth and -1 elsewhere.
 
-    The loss is convex and bends at y_i - s_i: its slope there rises from minus the number of true rows by one each.
+    The loss is convex and piecewise linear with kinks at y_i - s_i: its slope rises from minus the number of positives by one
+    at each.
     """
-    bends = np.sort(np.where(truth, 1.0, -1.0) - scores)
-    least = int(truth.sum())
-    return float((bends[max(least - 1, 0)] + bends[min(least, len(bends) - 1)]) / 2)
+    kinks = np.sort(np.where(truth, 1.0, -1.0) - scores)
+    positives = int(truth.sum())
+    return float((kinks[max(positives - 1, 0)] + kinks[min(positives, len(kinks) - 1)]) / 2)
 
 
-def _read(codes: Array, y: Array, train: Array, test: Array, standardise: bool) -> Array:
+def _predict(codes: Array, y: Array, train: Array, test: Array, standardise: bool) -> Array:
     if y[train].all() or not y[train].any():
         return np.full(len(test), bool(y[train][0]))
     fit = codes[train]
     w = fit[y[train]].mean(axis=0) - fit[~y[train]].mean(axis=0)
     w = np.where(np.ptp(fit, axis=0) > 0, w, 0.0)
-    centre = fit.mean(axis=0) if standardise else np.zeros(len(w))  # where numbers are large, digits are lost otherwise
-    s = (fit - centre) @ w
+    mean = fit.mean(axis=0) if standardise else np.zeros(len(w))  # without it, large numbers lose digits
+    s = (fit - mean) @ w
     scale = float(s.std()) if standardise and np.ptp(s) > 0 else 1.0
     bias = hinge_bias(s / scale, y[train])
-    return np.asarray((codes[test] - centre) @ w / scale + bias > 0)
+    return np.asarray((codes[test] - mean) @ w / scale + bias > 0)
 
 
-def _binary(attributes: ArrayLike, rows: int) -> Array:
+def _check_attributes(attributes: ArrayLike, n: int) -> Array:
     truth = np.asarray(attributes)
     truth = truth[:, None] if truth.ndim == 1 else truth
-    if truth.shape[:1] != (rows,) or truth.ndim != 2 or not truth.shape[1] or truth.dtype.kind not in "uifb":
-        raise ValueError(f"attributes expected 0 and 1 of shape ({rows}, k), but got {truth.dtype} of shape {truth.shape}.")
+    if truth.shape[:1] != (n,) or truth.ndim != 2 or not truth.shape[1] or truth.dtype.kind not in "uifb":
+        raise ValueError(f"attributes must be 0 and 1 of shape ({n}, k); got {truth.dtype} of shape {truth.shape}.")
     if not np.isin(truth, (0, 1)).all() or (np.ptp(truth.astype(float), axis=0) == 0).any():
         raise ValueError(
-            "attributes expected columns of both 0 and 1 and nothing else, but got others; leave those columns out."
+            "attributes must be columns of both 0 and 1 and nothing else; got other columns; leave those columns out."
         )
     return truth.astype(bool)
+
+
+def binary_factor_columns(data: Encoded) -> Array:
+    """Return the indices of the factors that are 0 or 1 in every target sample, each value in at least two samples a fold."""
+    columns = np.concatenate([data.factor_columns(salient) for salient in (False, True)])
+    table = data.factors_of(np.flatnonzero(data.is_target), columns)
+    if not table.size:
+        return columns[:0]
+    binary = np.isin(table, (0, 1)).all(axis=0) & (np.ptp(table, axis=0) > 0)
+    frequent = np.minimum((table == 0).sum(axis=0), (table == 1).sum(axis=0)) >= 2 * FOLDS
+    return np.asarray(columns[binary & frequent])
+
+
+def binary_factors(data: Encoded) -> tuple[Mapping[str, Array], Array, list[str], Split | None]:
+    """Return the codes of each block, the binary factors, their names in scores, and the split into train and test samples."""
+    columns = binary_factor_columns(data)
+    blocks, truth, split = data.with_train(partial(Encoded.with_factors, salient=False, columns=columns))
+    return blocks, truth, score_names([data.samples.factor_names[j] for j in columns]), split
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    blocks, truth, names, split = binary_factors(data)
+    salient = [name.startswith("salient") for name in names]
+    for block, codes in blocks.items():
+        own = np.array([encodes_factors(block, one) for one in salient], dtype=bool)
+        if own.any():
+            result = attribute_accuracy(codes, truth[:, own], FOLDS, split=split)
+            interval = fold_interval(result.accuracy, result.folds, (0, 1))
+            yield Measurement(f"attributes.{block}", result.accuracy, interval, result.n)
+            guess = float(np.mean(result.majority))
+            yield Measurement(f"attributes_guess.{block}", guess, (guess, guess), result.n)
+
+
+BINARY_FACTORS = Requirement(
+    "binary factors",
+    lambda data: len(binary_factor_columns(data)) > 0,
+    "a binary factor (0 and 1) that is known for all target samples",
+    "none",
+    "pass samples with such factors",
+)
+
+METRIC = Metric(
+    name="attributes",
+    function=_measure,
+    description="Accuracy of binary factors along the difference of their class means, and of the majority class (on request).",
+    scores={
+        "attributes": ScoreInfo(
+            "Can binary attributes be predicted along the difference of their two class means? Mean accuracy, held out.", HIGHER
+        ),
+        "attributes_guess": ScoreInfo(
+            "Chance level of the attributes score: mean accuracy of predicting each majority class.", INFO
+        ),
+    },
+    requires=(BINARY_FACTORS,),
+)

@@ -1,19 +1,18 @@
-"""Gradient boosting of small trees on binned columns: the trees of all classes grow at once, from sums over bins."""
+"""Gradient boosting of small trees on discretise columns: the trees of all classes grow at once, from sums over bins."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 TREES, DEPTH, RATE, BINS = 100, 3, 0.1, 128
 
 
 class Boosted(NamedTuple):
-    """What `boost` made: each column's share of the gain (d,), and predictions for the training and the test rows."""
+    """Each column's share of the gain (d,), and predictions for the train and the test samples."""
 
     importances: Array
     train: Array
@@ -29,22 +28,23 @@ class _Split(NamedTuple):
 
 
 def boost(train: Array, test: Array, y: Array, classes: int, seed: int = 0) -> Boosted:
-    """Boost 100 trees of depth 3 at rate 0.1 for y (n,) on train (n, d), and predict both sets of rows.
+    """Boost 100 trees of depth 3 at rate 0.1 for y (n,) on train (n, d), and predict both sets of samples.
 
     With `classes` above 0 the loss is the multinomial deviance (for two classes the binomial one) and y counts from 0; with 0
     it is the squared error. A tree's split maximises L^2 / n_L + R^2 / n_R - S^2 / n, where L, R and S are sums of the
     residuals left, right and in all, and the column's importance grows by that gain. Thresholds lie between at most
-    128 bins of equally many rows. Columns that gain the same take turns by chance, as `seed` has it.
+    128 bins of equally many samples. Ties between columns are broken at random by `seed`.
 
-    Arrays are (K, n): one row for each of the K trees that grow at once, one for each class.
+    Arrays are (K, n): one row for each of the K trees that are grown together, one for each class.
     """
     rng = np.random.default_rng(seed)
     edges = [_edges(column) for column in train.T]
     bins, others = (
-        np.stack([np.searchsorted(e, z) for e, z in zip(edges, rows.T, strict=True)]).astype(np.uint8) for rows in (train, test)
+        np.stack([np.searchsorted(e, z) for e, z in zip(edges, codes.T, strict=True)]).astype(np.uint8)
+        for codes in (train, test)
     )
     outputs = 1 if classes in (0, 2) else classes
-    scores, far = (np.tile(_start(y, classes)[:, None], rows.shape[1]) for rows in (bins, others))
+    scores, far = (np.tile(_start(y, classes)[:, None], binned.shape[1]) for binned in (bins, others))
     truth = (np.arange(classes)[:, None] == y).astype(np.float64) if outputs > 1 else y[None].astype(np.float64)
     importances = np.zeros(train.shape[1])
     table = _one_hot(bins)
@@ -101,7 +101,7 @@ def _residual(truth: Array, scores: Array, classes: int) -> tuple[Array, Array]:
 
 
 def _grow(table: Any, bins: Array, residual: Array, rng: np.random.Generator) -> tuple[list[_Split], Array]:
-    """Return the splits of each level of the trees of all outputs, and the leaf of each row."""
+    """Return the splits of each level of the trees of all outputs, and the leaf of each sample."""
     outputs, n = residual.shape
     node, across = np.zeros(residual.shape, dtype=np.uint8), np.ascontiguousarray(residual.T)
     sums, counts = _sums(table, across, np.zeros((n, outputs), dtype=np.uint8), 1)
@@ -119,35 +119,35 @@ def _grow(table: Any, bins: Array, residual: Array, rng: np.random.Generator) ->
 
 
 def _sums(table: Any, residual: Array, node: Array, nodes: int) -> tuple[Array, Array]:
-    """Return the sums of residuals and of rows (d, BINS, nodes, K) over the bins of nodes 0, 2, 4, ...; rows first."""
+    """Return the sums of residuals and of samples (d, BINS, nodes, K) over the bins of nodes 0, 2, 4, ...."""
     columns = np.empty((len(residual), 2, nodes, residual.shape[1]))
     for i in range(nodes):
         columns[:, 1, i] = node == 2 * i
         np.multiply(columns[:, 1, i], residual, out=columns[:, 0, i])
-    found = (table @ columns.reshape(len(residual), -1)).reshape(-1, BINS, *columns.shape[1:])
-    return found[:, :, 0], found[:, :, 1]
+    sums = (table @ columns.reshape(len(residual), -1)).reshape(-1, BINS, *columns.shape[1:])
+    return sums[:, :, 0], sums[:, :, 1]
 
 
 def _best_split(sums: Array, counts: Array, rng: np.random.Generator) -> _Split:
-    left, rows = sums.cumsum(axis=1), counts.cumsum(axis=1)
-    whole, all_rows = left[:, -1:], rows[:, -1:]
-    right, rest = whole - left, all_rows - rows
-    impossible = (rows < 0.5) | (rest < 0.5)
-    gain = left * left / np.maximum(rows, 1) + right * right / np.maximum(rest, 1) - whole**2 / np.maximum(all_rows, 1)
+    left, n_left = sums.cumsum(axis=1), counts.cumsum(axis=1)
+    whole, n = left[:, -1:], n_left[:, -1:]
+    right, n_right = whole - left, n - n_left
+    impossible = (n_left < 0.5) | (n_right < 0.5)
+    gain = left * left / np.maximum(n_left, 1) + right * right / np.maximum(n_right, 1) - whole**2 / np.maximum(n, 1)
     gain[impossible] = 0.0
-    # Small nodes are often parted by several columns alike; always to take the first would credit it with all of them.
+    # Small nodes are often split equally well by several columns; always taking the first would credit it with all of them.
     gain *= 1.0 + 1e-9 * rng.random((len(gain), 1, *gain.shape[2:]))
     flat = gain.reshape(-1, *gain.shape[2:])
     best = flat.argmax(axis=0)
     most = np.take_along_axis(flat, best[None], axis=0)[0]
     column, last = np.divmod(best, BINS)
-    # Where nothing is gained all rows go left, and the right child stays empty.
+    # Where nothing is gained all samples go left, and the right child stays empty.
     useful = most > 1e-12
     return _Split(column, np.where(useful, last, BINS).astype(np.uint8), np.where(useful, most, 0.0))
 
 
 def _descend(bins: Array, node: Array, split: _Split) -> Array:
-    """Return for each row the child (K, n) of its node."""
+    """Return for each sample the child (K, n) of its node."""
     right = np.zeros(node.shape, dtype=bool)
     for i, (column, last) in enumerate(zip(split.column, split.last, strict=True)):
         right |= (bins[column] > last[:, None]) & (node == i)
@@ -158,7 +158,7 @@ def _leaf_values(leaves: Array, residual: Array, curvature: Array) -> Array:
     """Return sum(residual) / sum(curvature) of each leaf (K, leaves)."""
     shape = (len(residual), 1 << DEPTH)
     places = (leaves + np.arange(shape[0])[:, None] * shape[1]).ravel()
-    top, bottom = (np.bincount(places, part.ravel(), minlength=shape[0] * shape[1]) for part in (residual, curvature))
+    top, bottom = (np.bincount(places, each.ravel(), minlength=shape[0] * shape[1]) for each in (residual, curvature))
     return np.divide(top, bottom, out=np.zeros(len(top)), where=bottom > 1e-150).reshape(shape)
 
 

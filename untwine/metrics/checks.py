@@ -1,71 +1,67 @@
-"""What every metric asks of its arrays, checked once and said in one sentence."""
+"""Checks of the arrays that metrics are given."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 LARGEST = 1e70  # fourth powers, such as products of covariances, have to stay finite
 
 
-def code_rows(codes: ArrayLike) -> Array:
-    """Return codes (n, d) as float64, or say why they cannot be scored."""
+def check_codes(codes: ArrayLike) -> Array:
+    """Return codes (n, d) as float64, or refuse them."""
     codes = np.asarray(codes)
     if codes.ndim != 2 or codes.dtype.kind not in "uif" or 0 in codes.shape:
         raise ValueError(
-            f"codes expected numbers of shape (n, width), at least one of each, but got {codes.dtype} of shape {codes.shape}; "
+            f"codes must be numbers of shape (n, d), n and d at least 1; got {codes.dtype} of shape {codes.shape}; "
             "pass one block, such as z.salient."
         )
     codes = codes.astype(np.float64)
     if not np.isfinite(codes).all():
-        raise ValueError("codes expected finite numbers, but got NaN or infinity; leave those rows out.")
+        raise ValueError("codes must be finite; got NaN or infinity; leave those samples out.")
     largest = np.abs(codes).max()
     if largest >= LARGEST:
-        raise ValueError(f"codes expected numbers below {LARGEST:g} in size, but got {largest:g}; rescale them.")
+        raise ValueError(f"codes must be smaller than {LARGEST:g} in absolute value; got {largest:g}; rescale them.")
     return codes
 
 
-def class_column(labels: ArrayLike, rows: int) -> Array:
-    """Return classes (n,) numbered from 0 without gaps, or say why they are not classes."""
+def check_labels(labels: ArrayLike, n: int) -> Array:
+    """Return labels (n,) numbered from 0 without gaps, or refuse them."""
     labels = np.asarray(labels)
-    if labels.shape != (rows,):
-        raise ValueError(f"labels expected one class for each of the {rows} rows of codes, but got shape {labels.shape}.")
+    if labels.shape != (n,):
+        raise ValueError(f"labels must be one class for each of the {n} samples; got shape {labels.shape}.")
     if labels.dtype.kind not in "uibUS":
         raise TypeError(
-            f"labels expected classes as integers or strings, but got {labels.dtype}; use labels.astype(int), or the metric "
-            "factors for continuous truths."
+            f"labels must be integers or strings; got {labels.dtype}; use labels.astype(int), or factor_r2 for continuous "
+            "factors."
         )
     if labels.dtype.kind == "i" and labels.min() < 0:
-        raise ValueError(
-            f"labels expected classes from 0 up, but got {labels.min()}, which means unknown; leave those rows out."
-        )
+        raise ValueError(f"labels must be at least 0; got {labels.min()}, which means unknown; leave those samples out.")
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
 
-def factor_columns(factors: ArrayLike, rows: int) -> Array:
-    """Return factors (n, k) as float64, NaN meaning unknown, or say why they are not continuous."""
+def check_factors(factors: ArrayLike, n: int) -> Array:
+    """Return factors (n, k) as float64, NaN meaning unknown, or refuse them where they are not continuous."""
     factors = np.asarray(factors)
     if factors.dtype.kind != "f":
         raise TypeError(
-            f"factors expected continuous truths as floats, but got {factors.dtype}, which stands for classes; use the metric "
-            "probe for classes, or pass factors.astype(float)."
+            f"factors must be continuous, as floats; got {factors.dtype}, which stands for classes; use probe_accuracy for "
+            "classes, or pass factors.astype(float)."
         )
     factors = factors[:, None] if factors.ndim == 1 else factors
-    if factors.ndim != 2 or len(factors) != rows or not factors.shape[1]:
-        raise ValueError(f"factors expected shape ({rows}, k), a row for each row of codes, but got {factors.shape}.")
+    if factors.ndim != 2 or len(factors) != n or not factors.shape[1]:
+        raise ValueError(f"factors must have shape ({n}, k), one row for each sample; got {factors.shape}.")
     if np.isinf(factors).any():
-        raise ValueError("factors expected finite numbers (NaN for unknown), but got infinities.")
+        raise ValueError("factors must be finite, or NaN for unknown; got infinities.")
     return factors.astype(np.float64)
 
 
-def fold_count(folds: int, rows: int) -> int:
-    """Return the number of folds, or say why so many cannot be made of so few rows."""
-    if folds < 2 or rows < 2 * folds:
-        raise ValueError(f"expected at least 2 folds of at least 2 rows each, but got {folds} folds of {rows} rows.")
+def check_folds(folds: int, n: int) -> int:
+    """Return the number of folds, or refuse it where there are too few samples."""
+    if folds < 2 or n < 2 * folds:
+        raise ValueError(f"folds must be at least 2, of at least 2 samples each; got {folds} folds of {n} samples.")
     return folds
 
 

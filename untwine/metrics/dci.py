@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.metrics.boosting import boost
-from untwine.metrics.checks import code_rows
-from untwine.metrics.held_out import Split, third_held_out
-from untwine.metrics.truths import Continuous, truth_columns, varying
+from untwine.metrics.checks import check_codes
+from untwine.metrics.directions import HIGHER
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.ground_truth import Continuous, typed_factors, varying_mask
+from untwine.metrics.held_out import Split, hold_out_third
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.requirements import TWO_BLOCK_FACTORS
+from untwine.metrics.resampling import measure_over_halves
 from untwine.training.threads import one_thread
-
-Array = NDArray[Any]
 
 
 class DCI(NamedTuple):
-    """What `dci` found.
+    """The three scores of Eastwood and Williams (2018).
 
     Attributes
     ----------
     disentanglement, completeness, informativeness
         The three scores, in [0, 1].
     informativeness_train
-        The same on the rows that the trees were fitted to.
+        The same on the samples that the trees were fitted to.
     importances
         How much each latent matters for each factor (d, k), columns summing to 1; 0 for a factor that does not vary.
     per_latent, per_factor
@@ -40,38 +45,41 @@ class DCI(NamedTuple):
     per_factor: tuple[float, ...]
 
 
-def dci(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, split: Split | None = None, seed: int = 0) -> DCI:
+def dci_scores(
+    codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, split: Split | None = None, seed: int = 0
+) -> DCI:
     """Return the three scores of Eastwood and Williams (2018) of codes (n, d) for factors (n, k).
 
     R_ij is the importance of latent i in boosted trees (100 of depth 3, rate 0.1) that predict factor j from all latents.
     Disentanglement is sum_i r_i (1 - H(P_i) / log k), P_i being row i of R as shares and r_i its share of all of R: 1 means
     that each latent matters for one factor alone. Completeness is sum_j c_j (1 - H(Q_j) / log d), the same for columns: 1 means
     that each factor needs one latent alone. Informativeness is the mean over factors of the accuracy (classes) or R2, cut off
-    at 0, (continuous) on held-out rows: 1 means that codes tell all. All in [0, 1], higher is better. Constant codes get 0
-    and 0, with the informativeness of guessing; duplicated codes keep disentanglement and lose completeness; rotated ones lose
-    both, the more the more evenly latents share factors (two of k that share two factors evenly keep 1 - log 2 / log k),
-    and a little informativeness. Order and scale of latents do not matter.
+    at 0, (continuous) on held-out samples: 1 means that the codes determine the factors. All in [0, 1], higher is better.
+    Constant codes get 0 and 0, with the informativeness of the majority class; duplicated codes keep disentanglement and lose
+    completeness; rotated ones lose both, the more the more evenly latents share factors (two of k that share two factors evenly
+    keep 1 - log 2 / log k), and a little informativeness. Order and scale of latents do not matter.
 
     Integer factors are classes and floats are continuous, unless `continuous` says otherwise; a factor that never varies is
-    left out. `split` gives two sets of rows (train, test); a random third is held out by `seed` where it is not given.
+    left out. `split` gives two sets of samples (train, test); without it a random third is held out by `seed`.
 
-    Version 1: thresholds between 128 bins of equally many rows, so importances differ from trees of all thresholds
+    Version 1: thresholds between 128 bins of equally many samples, so importances differ from trees of all thresholds
     by less than a hundredth.
     """
-    codes = code_rows(codes)
-    columns, scale = truth_columns(factors, len(codes), continuous)
-    train, test = third_held_out(split, len(codes), "dci", seed)
-    varies = varying(columns[train], "dci", least=2)
+    codes = check_codes(codes)
+    columns, scale = typed_factors(factors, len(codes), continuous)
+    train, test = hold_out_third(split, len(codes), "dci_scores", seed)
+    varies = varying_mask(columns[train], "dci_scores", least=2)
     importances = np.zeros((codes.shape[1], columns.shape[1]))
-    right = []
+    scores = []
     with one_thread():
         for j in np.flatnonzero(varies):
             y = columns[:, j] if scale[j] else columns[:, j].astype(np.int64)
-            found = boost(codes[train], codes[test], y[train], 0 if scale[j] else int(y.max()) + 1, seed)
-            importances[:, j] = found.importances
-            right.append([_informed(y[rows], read, scale[j]) for rows, read in ((test, found.test), (train, found.train))])
-    held_out, fitted = np.mean(right, axis=0)
-    per_latent, per_factor = _sparse(importances[:, varies]), _sparse(importances.T)
+            result = boost(codes[train], codes[test], y[train], 0 if scale[j] else int(y.max()) + 1, seed)
+            importances[:, j] = result.importances
+            predictions = ((test, result.test), (train, result.train))
+            scores.append([_informativeness(y[indices], predicted, scale[j]) for indices, predicted in predictions])
+    held_out, fitted = np.mean(scores, axis=0)
+    per_latent, per_factor = _sparsity(importances[:, varies]), _sparsity(importances.T)
     return DCI(
         disentanglement=_weighted(per_latent, importances),
         completeness=_weighted(per_factor, importances.T),
@@ -83,7 +91,7 @@ def dci(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, spl
     )
 
 
-def _sparse(rows: Array) -> Array:
+def _sparsity(rows: Array) -> Array:
     """Return for each row 1 minus the entropy of its shares over that of equal ones; 0 for a row of zeros, 1 for one entry."""
     total = rows.sum(axis=1, keepdims=True)
     p = np.divide(rows, total, out=np.zeros(rows.shape), where=total > 0)
@@ -97,8 +105,30 @@ def _weighted(scores: Array, importances: Array) -> float:
     return float((scores * importances.sum(axis=1)).sum() / total) if total > 0 else 0.0
 
 
-def _informed(y: Array, read: Array, continuous: bool) -> float:
+def _informativeness(y: Array, predicted: Array, continuous: bool) -> float:
     if not continuous:
-        return float((y == read).mean())
-    spread = ((y - y.mean()) ** 2).sum()
-    return max(0.0, 1.0 - float(((y - read) ** 2).sum() / spread)) if spread > 0 else 0.0
+        return float((y == predicted).mean())
+    total = ((y - y.mean()) ** 2).sum()
+    return max(0.0, 1.0 - float(((y - predicted) ** 2).sum() / total)) if total > 0 else 0.0
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    fields = {f"dci_{field}": field for field in ("disentanglement", "completeness", "informativeness")}
+    yield from measure_over_halves(data.factors_by_block(), dci_scores, fields, data.seeds, least=2)
+
+
+METRIC = Metric(
+    name="dci",
+    function=_measure,
+    description="Disentanglement, completeness and informativeness, from the importances of boosted trees (on request).",
+    scores={
+        "dci_disentanglement": ScoreInfo(
+            "Does each latent matter for one factor only? 1 is one factor, 0 is all alike.", HIGHER
+        ),
+        "dci_completeness": ScoreInfo("Does one latent alone matter for each factor? 1 is one latent, 0 is all alike.", HIGHER),
+        "dci_informativeness": ScoreInfo(
+            "How well do boosted trees predict the factors from all latents of this block? Accuracy, held out.", HIGHER
+        ),
+    },
+    requires=(TWO_BLOCK_FACTORS,),
+)

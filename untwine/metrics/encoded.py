@@ -1,4 +1,4 @@
-"""Samples with their codes: which rows, labels and factors a score is about, and what is missing for it."""
+"""What a metric is given: samples with their latents, and which of them, with which labels and factors, a score is about."""
 
 from __future__ import annotations
 
@@ -6,55 +6,50 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.latents import Latents
-from untwine.metrics.blocks import FOLDS, WITHOUT_CLASS, WITHOUT_FACTORS
-from untwine.metrics.class_content import content_combinations, landmark_pairs, transfer_pairs
-from untwine.metrics.held_out import Split
-from untwine.metrics.landmarks import landmark_names, named_points
-from untwine.metrics.rows import factor_mask, labelled_rows, target_rows
+from untwine.metrics.content_pairs import (
+    content_combinations,
+    landmark_mask,
+    landmark_pairs,
+    landmark_points,
+    transfer_pairs,
+)
+from untwine.metrics.directions import WITHOUT_FACTORS, WITHOUT_LABELS, encodes_factors
+from untwine.metrics.held_out import FOLDS, Split
+from untwine.metrics.scored_samples import labelled_indices, target_mask, varying_factors
 from untwine.samples import Samples
 
-Array = NDArray[Any]
-
-# To SAP, whole numbers of at most so many values are classes, and all other factors lie on a scale.
-CLASSES = 20
-# To the other scores of single latents, a factor has classes where it has at most so many values, with so many rows each.
-LEVELS, ROWS_EACH = 100, 10
-
-NEEDS = {
-    **dict.fromkeys(("probe", "per_class", "clustering", "agreement"), ("labels",)),
-    **dict.fromkeys(("factors", "regression", "per_factor"), ("factors",)),
-    **dict.fromkeys(("sap", "mig", "explicitness"), ("a factor",)),
-    **dict.fromkeys(("dci", "modularity", "z_diff", "factor_vae_score"), ("two factors",)),
-    **dict.fromkeys(("attributes", "per_attribute"), ("attributes",)),
-    "probe_factors": ("class factors",),
-    "realism": ("pictures", "prior"),
-    "swap": ("two parts", "labels"),
-    "translation": ("class", "labels", "class codes"),
-    "reading": ("class", "labels"),
-    "transfer": ("class", "moves"),
-    "landmarks": ("landmarks",),
-    "transfer_lpips": ("class", "moves", "pictures"),
-    "leakage": ("two parts", "leaks"),
-    "groups": ("groups",),
-    "w2": ("common", "groups"),
-}
+# For SAP, factors of whole numbers with at most so many values are classes, and all others are continuous.
+MAX_CLASSES = 20
+# For the other scores of single latents, a factor is discrete if it has at most so many values, of so many samples each.
+MAX_LEVELS, SAMPLES_PER_LEVEL = 100, 10
+DECODE_BATCH = 1_000
 
 
 class Fitted(Protocol):
-    """What is asked of a method here: that it was fitted, encodes and decodes."""
+    """What scoring needs of a fitted method."""
 
     def encode(self, x: Array, /) -> Latents:
-        """Return the codes of rows."""
+        """Return the latents of samples."""
 
     def decode(self, latents: Latents, /) -> Array:
-        """Return the rows of codes."""
+        """Return the samples of latents."""
 
 
 class Encoded(NamedTuple):
-    """Samples with their codes, how many resamples an interval takes, and other samples to fit classifiers on, if any."""
+    """Samples with the latents that a fitted method inferred.
+
+    Attributes
+    ----------
+    method, samples, latents
+        The fitted method, the scored samples and their latents.
+    seeds
+        How many random halves of the samples an interval takes.
+    train
+        Other samples to fit classifiers and regressions on; without them these are fitted on folds of the scored samples.
+    """
 
     method: Fitted
     samples: Samples
@@ -63,251 +58,150 @@ class Encoded(NamedTuple):
     train: Encoded | None = None
 
     @property
-    def target(self) -> Array:
-        """The mask of target rows: all, where there are no groups."""
-        return target_rows(self.samples.groups, len(self.samples))
+    def is_target(self) -> Array:
+        """The mask (n,) of target samples: all, where there are no groups."""
+        return target_mask(self.samples.groups, len(self.samples))
 
-    def labelled_rows(self) -> Array:
-        """Return the indices of targets with a known label, of classes with a row for every fold."""
-        return labelled_rows(self.samples.labels, self.target, FOLDS)
+    def labelled_indices(self) -> Array:
+        """Return the indices of target samples with a known label, of classes with a sample for every fold."""
+        return labelled_indices(self.samples.labels, self.is_target, FOLDS)
 
     def labelled(self) -> tuple[Latents, Array]:
-        """Return codes and labels of the targets with a known label, of classes with a row for every fold."""
-        rows = self.labelled_rows()
-        return self.latents.take(rows), self.labels_of(rows)
+        """Return latents and labels of the target samples with a known label, of classes with a sample for every fold."""
+        indices = self.labelled_indices()
+        return self.latents.take(indices), self.labels_of(indices)
 
-    def labels_of(self, rows: Array) -> Array:
-        """Return the labels of rows; no row has one where the samples have none."""
-        return rows if self.samples.labels is None else self.samples.labels[rows]
+    def labels_of(self, indices: Array) -> Array:
+        """Return the labels of samples; no sample has one where there are no labels."""
+        return indices if self.samples.labels is None else self.samples.labels[indices]
 
-    def columns(self, salient: bool) -> Array:
-        """Return the indices of the factors that can be scored: those named "salient ...", or all the others."""
-        return factor_mask(self.samples.factors, self.samples.factor_names, self.target, 2 * FOLDS, salient)
+    def factor_columns(self, salient: bool) -> Array:
+        """Return the indices of the factors that can be scored: those named "salient ...", or all others."""
+        return varying_factors(self.samples.factors, self.samples.factor_names, self.is_target, 2 * FOLDS, salient)
 
-    def factors(self, salient: bool, columns: Array | None = None) -> tuple[Latents, Array]:
-        """Return codes and factors of the targets: the factors named "salient ...", or all the others, or given columns."""
-        columns = self.columns(salient) if columns is None else columns
-        return self.latents.take(self.target), self.factors_of(np.flatnonzero(self.target), columns)
+    def with_factors(self, salient: bool, columns: Array | None = None) -> tuple[Latents, Array]:
+        """Return latents and factors of the target samples: the factors named "salient ...", or all others, or `columns`."""
+        columns = self.factor_columns(salient) if columns is None else columns
+        return self.latents.take(self.is_target), self.factors_of(np.flatnonzero(self.is_target), columns)
 
-    def factors_of(self, rows: Array, columns: Array) -> Array:
-        """Return the given factors of rows; there are none where the samples have none."""
-        return np.empty((len(rows), 0)) if self.samples.factors is None else self.samples.factors[np.ix_(rows, columns)]
+    def factors_of(self, indices: Array, columns: Array) -> Array:
+        """Return the factors `columns` of samples; an empty table where there are no factors."""
+        if self.samples.factors is None:
+            return np.empty((len(indices), 0))
+        return np.asarray(self.samples.factors[np.ix_(indices, columns)])
 
-    def attribute_columns(self) -> Array:
-        """Return the indices of the factors that are 0 or 1 in every target, each in at least two rows a fold."""
-        columns = np.concatenate([self.columns(salient) for salient in (False, True)])
-        table = self.factors_of(np.flatnonzero(self.target), columns)
-        often = np.minimum((table == 0).sum(axis=0), (table == 1).sum(axis=0)) >= 2 * FOLDS
-        return columns[_binary(table) & often] if table.size else columns[:0]
-
-    def class_factors(self) -> list[int]:
-        """Return the indices of the factors that are classes: few whole numbers, two of which have a row for every fold."""
-        columns = np.concatenate([self.columns(salient) for salient in (False, True)]).astype(int)
-        return [j for j in sorted(columns.tolist()) if len(np.unique(self.classes(j)[1])) > 1]
-
-    def classes(self, column: int) -> tuple[Latents, Array]:
-        """Return codes and values of the targets whose value of a factor is known, of values with a row for every fold."""
-        rows = np.flatnonzero(self.target)
-        y = self.factors_of(rows, np.array([column]))[:, 0]
-        rows, y = rows[~np.isnan(y)], y[~np.isnan(y)]
+    def with_classes(self, column: int) -> tuple[Latents, Array]:
+        """Return latents and values of a factor for the target samples where it is known; of values with a sample a fold."""
+        indices = np.flatnonzero(self.is_target)
+        y = self.factors_of(indices, np.array([column]))[:, 0]
+        indices, y = indices[~np.isnan(y)], y[~np.isnan(y)]
         if not _is_class(y):
-            return self.latents.take(rows[:0]), y[:0]
+            return self.latents.take(indices[:0]), y[:0]
         values, counts = np.unique(y, return_counts=True)
-        often = np.isin(y, values[counts >= FOLDS])
-        return self.latents.take(rows[often]), y[often].astype(int)
+        frequent = np.isin(y, values[counts >= FOLDS])
+        return self.latents.take(indices[frequent]), y[frequent].astype(int)
 
-    def joined(self, part: Callable[[Encoded], tuple[Latents, Array]]) -> tuple[Mapping[str, Array], Array, Split | None]:
-        """Return codes and truths of the rows to fit on, if there are any, and of the scored ones; and which is which."""
-        codes, truth = part(self)
+    def with_train(self, select: Callable[[Encoded], tuple[Latents, Array]]) -> tuple[Mapping[str, Array], Array, Split | None]:
+        """Return the codes of each block, the ground truth, and the split of both into train and test samples.
+
+        `select` takes latents and ground truth of encoded samples. Without samples to train on there is no split.
+        """
+        codes, truth = select(self)
         if self.train is None:
             return codes, truth, None
-        others, known = part(self.train)
-        blocks = {block: np.concatenate([others[block], codes[block]]) for block in codes}
-        a, b = len(known), len(known) + len(truth)
-        return blocks, np.concatenate([known, truth]), (np.arange(a), np.arange(a, b))
+        train_codes, train_truth = select(self.train)
+        blocks = {block: np.concatenate([train_codes[block], codes[block]]) for block in codes}
+        a, b = len(train_truth), len(train_truth) + len(truth)
+        return blocks, np.concatenate([train_truth, truth]), (np.arange(a), np.arange(a, b))
 
-    def truths(self, lines: bool = False) -> Iterator[tuple[str, Array, Array, list[bool]]]:
-        """Yield each block with its codes, the factors that it should hold, and which lie on a scale; of rows known whole.
+    def factors_by_block(self, few_values: bool = False) -> Iterator[tuple[str, Array, Array, list[bool]]]:
+        """Yield each block with its codes, the factors that it should encode, and which of them are continuous.
 
-        With `lines` only whole numbers of few values are classes; otherwise all factors whose values come many times.
+        Of target samples whose factors are all known. With `few_values` only factors of whole numbers with at most 20 values
+        are discrete; otherwise all factors with at most 100 values, of 10 samples each.
         """
         for block, codes in self.latents.items():
-            kinds = [salient for salient in (False, True) if block not in (WITHOUT_CLASS if salient else WITHOUT_FACTORS)]
-            table = np.hstack([self.factors(salient)[1] for salient in kinds])
+            kinds = [salient for salient in (False, True) if encodes_factors(block, salient)]
+            table = np.hstack([self.with_factors(salient)[1] for salient in kinds])
             known = ~np.isnan(table).any(axis=1)
-            columns = table[known]
-            # A factor that hardly varies would not vary at all in some half of the rows.
-            often = [bool(len(y)) and len(y) - np.unique(y, return_counts=True)[1].max() >= 2 * FOLDS for y in columns.T]
-            columns = columns[:, often]
-            if columns.size:
-                yield (
-                    block,
-                    codes[self.target][known],
-                    columns,
-                    [not (_is_class(y) if lines else _has_levels(y)) for y in columns.T],
-                )
+            factors = table[known]
+            # A factor that hardly varies would be constant in some half of the samples.
+            varies = [bool(len(y)) and len(y) - np.unique(y, return_counts=True)[1].max() >= 2 * FOLDS for y in factors.T]
+            factors = factors[:, varies]
+            if factors.size:
+                discrete = _is_class if few_values else _has_levels
+                yield block, codes[self.is_target][known], factors, [not discrete(y) for y in factors.T]
 
-    def contents(self) -> tuple[Array, Array]:
-        """Return the labelled rows whose factors are known, and the number of each one's combination of content factors.
+    def content_labels(self) -> tuple[Array, Array]:
+        """Return the labelled samples whose factors are known, and for each the number of its combination of content factors.
 
-        None where no two classes share a combination: numbers that hardly come twice, as places, name no content. Landmarks
-        are none of these factors.
+        Both are empty where no two classes share a combination, as for continuous factors, whose values hardly recur.
+        Landmarks are not content factors.
         """
-        rows = self.labelled_rows()
-        columns = np.flatnonzero(~landmark_names(self.samples.factor_names))
-        known = rows[~np.isnan(self.factors_of(rows, columns)).any(axis=1)] if self.samples.factors is not None else rows[:0]
-        found = content_combinations(self.labels_of(known), self.factors_of(known, columns)) if len(known) else None
-        if found is None or not _shared(self.labels_of(known), found):
-            return rows[:0], rows[:0]
-        return known, found
+        indices = self.labelled_indices()
+        columns = np.flatnonzero(~landmark_mask(self.samples.factor_names))
+        known = indices[:0]
+        if self.samples.factors is not None:
+            known = indices[~np.isnan(self.factors_of(indices, columns)).any(axis=1)]
+        contents = content_combinations(self.labels_of(known), self.factors_of(known, columns)) if len(known) else None
+        if contents is None or not _is_shared(self.labels_of(known), contents):
+            return indices[:0], indices[:0]
+        return known, contents
 
     def landmarks(self) -> tuple[Array, Array]:
-        """Return the rows whose landmarks are known, and these (n, k, 2); none where the samples have none."""
-        return named_points(self.samples.factors, self.samples.factor_names)
+        """Return the samples whose landmarks are known, and the landmarks (n, k, 2); empty where there are none."""
+        return landmark_points(self.samples.factors, self.samples.factor_names)
 
-    def marked(self) -> tuple[Array, Array]:
-        """Return the labelled rows whose landmarks are known, and these (n, k, 2)."""
-        rows, points = self.landmarks()
-        inside = np.isin(rows, self.labelled_rows())
-        return rows[inside], points[inside]
+    def labelled_landmarks(self) -> tuple[Array, Array]:
+        """Return the labelled samples whose landmarks are known, and the landmarks (n, k, 2)."""
+        indices, points = self.landmarks()
+        labelled = np.isin(indices, self.labelled_indices())
+        return indices[labelled], points[labelled]
 
-    def moves(self, most: int) -> tuple[Array, Array, Array]:
-        """Return rows that give a class, rows that give a content, and their truths: by contents, else by nearest landmarks."""
-        rows, contents = self.contents()
-        if len(rows):
-            i, j, truth = transfer_pairs(self.labels_of(rows), contents, most)
+    def transfers(self, most: int) -> tuple[Array, Array, Array]:
+        """Return the samples that give the class, those that give the content, and those that are the ground truth of both.
+
+        By equal content factors where there are some, else by the nearest landmarks.
+        """
+        indices, contents = self.content_labels()
+        if len(indices):
+            i, j, truth = transfer_pairs(self.labels_of(indices), contents, most)
         else:
-            rows, points = self.marked()
-            i, j, truth = landmark_pairs(self.labels_of(rows), points, most)
-        return rows[i], rows[j], rows[truth]
+            indices, points = self.labelled_landmarks()
+            i, j, truth = landmark_pairs(self.labels_of(indices), points, most)
+        return indices[i], indices[j], indices[truth]
 
-    def knows_classes(self) -> bool:
-        """Say whether the method has a code for the class of every labelled row."""
+    def has_class_codes(self) -> bool:
+        """Return whether the method has a code for the class of every labelled sample."""
         method: Any = self.method
         known = method.known_classes() if hasattr(method, "known_classes") else None
-        return known is not None and bool((self.labels_of(self.labelled_rows()) < len(known)).all())
+        return known is not None and bool((self.labels_of(self.labelled_indices()) < len(known)).all())
 
-    def of_classes(self, labels: Array) -> Latents:
-        """Return the codes that stand for classes of training."""
+    def class_codes(self, labels: Array) -> Latents:
+        """Return the method's codes of training classes."""
         method: Any = self.method
         return Latents({"class": method.class_codes(labels)})
 
-    def swapped_part(self) -> str | None:
-        """Return the block that a swap exchanges, if there is another that stays."""
-        there = [block for block in WITHOUT_FACTORS if block in self.latents]
-        return there[0] if there and any(block in self.latents for block in WITHOUT_CLASS) else None
+    def swapped_block(self) -> str | None:
+        """Return the block that a swap exchanges, `salient` or `class`, if there is another one that stays."""
+        swapped = [block for block in WITHOUT_FACTORS if block in self.latents]
+        return swapped[0] if swapped and any(block in self.latents for block in WITHOUT_LABELS) else None
 
-    def lacks(self, metric: str) -> str:
-        """Return what the metric needs and does not find here, and what to do; nothing if all is there."""
-        return next((sentence for need in NEEDS.get(metric, ()) if (sentence := self._missing(need))), "")
-
-    def _missing(self, need: str) -> str:
-        checks: dict[str, tuple[Callable[[], bool], str]] = {
-            "labels": (
-                lambda: len(np.unique(self.labels_of(self.labelled_rows()))) > 1,
-                f"at least 2 classes of {FOLDS} labelled target rows each, but there are none; pass samples with labels",
-            ),
-            "factors": (
-                lambda: any(len(self.columns(salient)) for salient in (False, True)),
-                f"a factor that varies over {2 * FOLDS} known target rows, but there is none; pass samples with factors",
-            ),
-            "a factor": (
-                lambda: any(True for _ in self.truths()),
-                "a factor that a part should hold, varying over target rows, but there is none; pass samples with factors",
-            ),
-            "two factors": (
-                lambda: any(y.shape[1] > 1 for _, _, y, _ in self.truths()),
-                "two factors that a part should hold, varying over target rows, but there are fewer; pass samples with factors",
-            ),
-            "attributes": (
-                lambda: len(self.attribute_columns()) > 0,
-                "a factor of 0 and 1, known for all targets, but there is none; pass samples with such factors",
-            ),
-            "class factors": (
-                lambda: bool(self.class_factors()),
-                f"a factor with at least 2 classes of {FOLDS} known target rows each, but there is none; pass such samples",
-            ),
-            "pictures": (
-                lambda: self.samples.is_image and self.samples.shape[0] in (1, 3),
-                "pictures, grey or RGB, but the rows are others; pass pictures",
-            ),
-            "prior": (
-                lambda: hasattr(self.method, "prior"),
-                "a method that draws codes, but this one does not; evaluate one of the catalogue",
-            ),
-            "two parts": (
-                lambda: self.swapped_part() is not None,
-                f"two parts, as common and salient, but the method has {', '.join(self.latents)}; evaluate another method",
-            ),
-            "class": (
-                lambda: {"class", "content"} <= set(self.latents),
-                f"the blocks 'class' and 'content', but the method has {', '.join(self.latents)}; evaluate another method",
-            ),
-            "class codes": (
-                self.knows_classes,
-                "a method with a code for every class of these rows, but there is none; take the metric 'swap'",
-            ),
-            "moves": (
-                lambda: len(self.contents()[0]) > 0 or len(np.unique(self.labels_of(self.marked()[0]))) > 1,
-                "labels, and factors that vary within a class and recur in another (or landmarks), but got none; pass some",
-            ),
-            "landmarks": (
-                lambda: len(self.landmarks()[0]) >= 2 * FOLDS,
-                f"factors named 'landmark ...', x and y in turn, in {2 * FOLDS} rows, but there are none; pass such samples",
-            ),
-            "leaks": (
-                lambda: any(True for _ in self.leaks()),
-                "labels, factors or groups that could leak, but there are none; pass samples with some",
-            ),
-            "common": (
-                lambda: "common" in self.latents,
-                f"a block 'common', but the method has {', '.join(self.latents)}; evaluate a contrastive method",
-            ),
-            "groups": (
-                lambda: 2 <= int(self.target.sum()) <= len(self.samples) - 2,
-                "2 rows of target and of background, but there are fewer; pass Samples.contrast(target=..., background=...)",
-            ),
-        }
-        there, sentence = checks[need]
-        return "" if there() else sentence
-
-    def leaks(self) -> Iterator[tuple[str, Array, Array, Array]]:
-        """Yield what may leak: a score's name, codes of the part that should not know it and of its own, and the truth."""
-        own, other = self.swapped_part(), next((block for block in WITHOUT_CLASS if block in self.latents), None)
-        if own is None or other is None:
-            return
-        codes, labels = self.labelled()
-        if len(np.unique(labels)) > 1:
-            yield f"leakage.{other}", codes[other], codes[own], labels
-        elif len(self.columns(salient=True)):
-            codes, truth = self.factors(salient=True)
-            yield f"leakage.{other}", codes[other], codes[own], truth
-        if len(self.columns(salient=False)):
-            codes, truth = self.factors(salient=False)
-            yield f"leakage.{own}", codes[own], codes[other], truth
-        sides = [np.flatnonzero(self.target == side) for side in (False, True)]
-        if (fewest := min(map(len, sides))) >= 2 * FOLDS:
-            # As many of each, so that guessing is right half the time.
-            rng = np.random.default_rng(0)
-            rows = np.sort(np.concatenate([rng.permutation(side)[:fewest] for side in sides]))
-            codes = self.latents.take(rows)
-            yield f"leakage_group.{other}", codes[other], codes[own], self.target[rows].astype(int)
+    def decode(self, latents: Latents) -> Array:
+        """Return the samples that the method decodes from latents, in batches."""
+        batches = range(0, latents.n_samples, DECODE_BATCH)
+        return np.concatenate([self.method.decode(latents.take(slice(i, i + DECODE_BATCH))) for i in batches])
 
 
-def _binary(columns: Array) -> Array:
-    """Return which columns hold both 0 and 1 and nothing else."""
-    return np.asarray(np.isin(columns, (0, 1)).all(axis=0) & (np.ptp(columns, axis=0) > 0))
-
-
-def _shared(labels: Array, contents: Array) -> bool:
-    """Say whether some content comes in two classes."""
+def _is_shared(labels: Array, contents: Array) -> bool:
+    """Return whether some content occurs in two classes."""
     pairs = np.unique(np.column_stack([contents, labels]), axis=0)
     return len(np.unique(pairs[:, 0])) < len(pairs)
 
 
 def _is_class(y: Array) -> bool:
-    return bool(np.equal(y, np.round(y)).all()) and len(np.unique(y)) <= CLASSES
+    return bool(np.equal(y, np.round(y)).all()) and len(np.unique(y)) <= MAX_CLASSES
 
 
 def _has_levels(y: Array) -> bool:
-    return len(np.unique(y)) <= min(LEVELS, len(y) // ROWS_EACH)
+    return len(np.unique(y)) <= min(MAX_LEVELS, len(y) // SAMPLES_PER_LEVEL)

@@ -1,23 +1,28 @@
-"""Whether continuous truths can be read off the codes by a linear map."""
+"""How well ground-truth factors are predicted from the codes by a linear regression: R2."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import code_rows, factor_columns, fold_count
-from untwine.metrics.held_out import random_folds
+from untwine._typing import Array
+from untwine.metrics.checks import check_codes, check_factors, check_folds
+from untwine.metrics.directions import FACTORS_HIGHER, LABELS_HIGHER
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.held_out import FOLDS, random_folds
+from untwine.metrics.intervals import fold_interval
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.requirements import FACTORS
 from untwine.training.threads import one_thread
-
-Array = NDArray[Any]
 
 ALPHAS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
 
 
-class Factors(NamedTuple):
-    """What `factors` found.
+class FactorR2(NamedTuple):
+    """R2 of a linear regression of factors.
 
     Attributes
     ----------
@@ -28,7 +33,7 @@ class Factors(NamedTuple):
     folds
         For each fold the mean over the scored factors.
     n
-        How many rows were used: those where at least one scored factor is known.
+        The number of samples for which at least one scored factor is known.
     """
 
     r2: float
@@ -37,19 +42,19 @@ class Factors(NamedTuple):
     n: int
 
 
-def factors(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0) -> Factors:
-    """Return how much of the factors (n, k) a linear map of codes (n, d) explains, held out.
+def factor_r2(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0) -> FactorR2:
+    """Return how much of the variance of factors (n, k) a linear regression on codes (n, d) explains, held out.
 
-    Ridge regression on codes standardised by the training rows of each fold, its penalty chosen there by leave-one-out. Per
-    factor R2 = 1 - sum_i (y_i - yhat_i)^2 / sum_i (y_i - mean y)^2 over the held-out rows of all folds together, **cut off
-    below at 0**, so that one factor predicted worse than by its mean does not hide another that was found; then the mean
+    Ridge regression on codes standardised by the train samples of each fold, its penalty chosen there by leave-one-out. Per
+    factor R2 = 1 - sum_i (y_i - yhat_i)^2 / sum_i (y_i - mean y)^2 over the held-out samples of all folds together, **clipped
+    at 0**, so that one factor predicted worse than by its mean does not hide another that is predicted well; then the mean
     over factors. In [0, 1]: 1 means that every factor is linear in the codes, 0 that none is (constant or random codes).
-    Higher is better where the factor should be, lower where it should not. A factor's unknown rows (NaN) are left out for
-    that factor; a factor that is constant or known in fewer than 2 rows a fold is left out.
+    Higher is better where the factor should be encoded, lower where it should not. Samples for which a factor is unknown (NaN)
+    are left out for that factor; a factor that is constant or known for fewer than 2 samples a fold is left out.
     """
-    codes = code_rows(codes)
-    columns = factor_columns(factors, len(codes))
-    fold_count(folds, len(codes))
+    codes = check_codes(codes)
+    columns = check_factors(factors, len(codes))
+    check_folds(folds, len(codes))
     per_factor: list[float] = []
     per_fold: list[list[float]] = []
     used = np.zeros(len(codes), dtype=bool)
@@ -65,10 +70,10 @@ def factors(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0)
         per_fold.append([max(0.0, 1.0 - float(ratio)) for ratio in _fold_means(ratios, folds, seed)])
     if not per_fold:
         raise ValueError(
-            f"factors expected at least one factor that varies and is known in {2 * folds} rows, but none of the "
-            f"{columns.shape[1]} does; pass others or lower folds."
+            f"factor_r2 needs at least one factor that varies and is known for {2 * folds} samples; got none among "
+            f"{columns.shape[1]}; pass others or lower folds."
         )
-    return Factors(
+    return FactorR2(
         r2=float(np.nanmean(per_factor)),
         per_factor=tuple(per_factor),
         folds=tuple(map(float, np.mean(per_fold, axis=0))),
@@ -77,7 +82,7 @@ def factors(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0)
 
 
 def _unexplained(codes: Array, y: Array, folds: int, seed: int) -> Array:
-    """Return for each row its held-out squared error over the variance of y: the mean over all rows is 1 - R2."""
+    """Return for each sample its held-out squared error over the variance of y: the mean over all samples is 1 - R2."""
     from sklearn.linear_model import RidgeCV
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -92,3 +97,29 @@ def _unexplained(codes: Array, y: Array, folds: int, seed: int) -> Array:
 
 def _fold_means(ratios: Array, folds: int, seed: int) -> list[float]:
     return [float(ratios[test].mean()) for _, test in random_folds(len(ratios), folds, seed)]
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    for salient in (False, True):
+        latents, truth = data.with_factors(salient)
+        for block, codes in latents.items() if truth.size else ():
+            result = factor_r2(codes, truth, FOLDS)
+            name = "factors_salient" if salient else "factors"
+            yield Measurement(f"{name}.{block}", result.r2, fold_interval(result.r2, result.folds, (0, 1)), result.n)
+
+
+METRIC = Metric(
+    name="factors",
+    function=_measure,
+    description='R2 of a linear regression of the factors, held out, for each block; factors named "salient ..." apart.',
+    scores={
+        "factors": ScoreInfo(
+            "How well does a linear regression predict the ground-truth factors from this block? Mean R²: 1 is perfectly, "
+            "0 is not at all.",
+            FACTORS_HIGHER,
+        ),
+        "factors_salient": ScoreInfo("The same for the ground-truth factors that only targets have.", LABELS_HIGHER),
+    },
+    requires=(FACTORS,),
+    default=True,
+)

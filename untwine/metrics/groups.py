@@ -1,67 +1,95 @@
-"""Whether target and background stand apart in the codes."""
+"""Silhouette of target against background in the codes."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import code_rows
-from untwine.metrics.intervals import halves
+from untwine._typing import Array
+from untwine.metrics.checks import check_codes
+from untwine.metrics.directions import GROUPS_HIGHER
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.intervals import halves_interval, random_halves
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.requirements import GROUPS
 
-Array = NDArray[Any]
-
-MOST_ROWS = 2_000
+MAX_SAMPLES = 2_000
 
 
-class Groups(NamedTuple):
-    """What `groups` found: the silhouette, that of random halves of the rows, and how many rows of each group were drawn."""
+class GroupSilhouette(NamedTuple):
+    """The silhouette, that of random halves of the samples, and the number of samples drawn of each group."""
 
     silhouette: float
     halves: tuple[float, ...]
     n: int
 
 
-def groups(target: ArrayLike, background: ArrayLike, n: int | None = None, seed: int = 0, repeats: int = 5) -> Groups:
+def group_silhouette(
+    target: ArrayLike, background: ArrayLike, n: int | None = None, seed: int = 0, repeats: int = 5
+) -> GroupSilhouette:
     """Return the silhouette of target against background, for n codes (n, d) of each.
 
-    mean_i (b_i - a_i) / max(a_i, b_i), a_i being the mean distance of row i to the others of its group and b_i that to the
-    other group. In [-1, 1]: 1 means two far points, 0 two clouds in one place (constant codes get 0), below 0 that rows lie
-    closer to the other group than to their own. Lower is better for a part that both groups share, higher for the salient
-    part. A background that is one point in the middle of a wide target does not reach 1: its own rows get 1, but those of
-    the target lie closer to that point than to each other and get about -0.3, so a good salient part of many dimensions,
+    mean_i (b_i - a_i) / max(a_i, b_i), a_i being the mean distance of sample i to the others of its group and b_i that to the
+    other group. In [-1, 1]: 1 means two distant points, 0 the same distribution (constant codes get 0), below 0 that samples
+    lie closer to the other group than to their own. Lower is better for a block that both groups share, higher for the salient
+    block. A background that is one point in the middle of a wide target does not reach 1: its own samples get 1, but those of
+    the target lie closer to that point than to each other and get about -0.3, so a good salient block of many dimensions,
     centred on the background, scores 0.35.
 
-    As many rows of each group are drawn without replacement: the smaller group's size, at most 2,000, unless `n` is given.
+    As many samples of each group are drawn without replacement: the smaller group's size, at most 2,000, unless `n` is given.
     """
     from scipy.spatial.distance import cdist
 
-    target, background = code_rows(target), code_rows(background)
+    target, background = check_codes(target), check_codes(background)
     if target.shape[1] != background.shape[1]:
         raise ValueError(
-            f"groups expected codes of one width, but got {target.shape[1]} for the target and {background.shape[1]} for the "
-            "background; pass the same block of both."
+            f"group_silhouette needs codes of one width; got {target.shape[1]} for the target and {background.shape[1]} for "
+            "the background; pass the same block of both."
         )
     most = min(len(target), len(background))
-    n = min(most, MOST_ROWS) if n is None else n
+    n = min(most, MAX_SAMPLES) if n is None else n
     if not 2 <= n <= most:
-        raise ValueError(f"groups expected n from 2 to {most}, the size of the smaller group, but got {n}.")
+        raise ValueError(f"n must be from 2 to {most}, the size of the smaller group; got {n}.")
     rng = np.random.default_rng(seed)
-    codes = np.concatenate([rows[rng.permutation(len(rows))[:n]] for rows in (target, background)])
+    codes = np.concatenate([group[rng.permutation(len(group))[:n]] for group in (target, background)])
     distances = cdist(codes, codes)
-    parts = halves(np.repeat([0, 1], n), repeats, seed) if n >= 4 else ()
-    return Groups(
+    halves = random_halves(np.repeat([0, 1], n), repeats, seed) if n >= 4 else ()
+    return GroupSilhouette(
         silhouette=_silhouette(distances, n),
-        halves=tuple(_silhouette(distances[np.ix_(half, half)], len(half) // 2) for half in parts),
+        halves=tuple(_silhouette(distances[np.ix_(half, half)], len(half) // 2) for half in halves),
         n=n,
     )
 
 
 def _silhouette(distances: Array, n: int) -> float:
-    """Return the silhouette of the first n rows against the last n, from all distances."""
-    to_first, to_last = (distances[:, part].sum(1) for part in (slice(None, n), slice(n, None)))
+    """Return the silhouette of the first n samples against the last n, from all distances."""
+    to_first, to_last = (distances[:, group].sum(1) for group in (slice(None, n), slice(n, None)))
     first = np.arange(2 * n) < n
     own, other = np.where(first, to_first, to_last) / (n - 1), np.where(first, to_last, to_first) / n
     larger = np.maximum(own, other)
     return float(np.divide(other - own, larger, out=np.zeros(2 * n), where=larger > 0).mean())
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    for block, codes in data.latents.items():
+        result = group_silhouette(codes[data.is_target], codes[~data.is_target], repeats=data.seeds)
+        # Two or three samples have no halves, and then the interval has zero width.
+        interval = halves_interval(result.silhouette, result.halves or (result.silhouette,) * 2, (-1, 1))
+        yield Measurement(f"group_silhouette.{block}", result.silhouette, interval, 2 * result.n)
+
+
+METRIC = Metric(
+    name="groups",
+    function=_measure,
+    description="Silhouette of target against background in each block: the common block should not separate them.",
+    scores={
+        "group_silhouette": ScoreInfo(
+            "Are target and background separated? Silhouette: 1 is well separated, 0 is the same distribution.", GROUPS_HIGHER
+        )
+    },
+    requires=(GROUPS,),
+    default=True,
+)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 
 def mutual_information(a: Array, b: Array) -> Array:
     """Return I(a_i; b_j) (d, k) of columns of integers from 0, a (n, d) and b (n, k).
 
-    sum p(u, v) log(p(u, v) / (p(u) p(v))), from the counts of the rows. From 0 to the smaller of the two entropies.
+    sum p(u, v) log(p(u, v) / (p(u) p(v))), from the counts of the samples. From 0 to the smaller of the two entropies.
     """
     widths, height = b.max(axis=0) + 1, int(a.max()) + 1
     starts = np.cumsum(widths) - widths
@@ -35,5 +32,5 @@ def entropy(b: Array) -> Array:
 
 def _information(p: Array) -> float:
     independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
-    there = p > 0
-    return float((p[there] * np.log(p[there] / independent[there])).sum())
+    positive = p > 0
+    return float((p[positive] * np.log(p[positive] / independent[positive])).sum())

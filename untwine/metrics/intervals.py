@@ -1,21 +1,20 @@
-"""95 % intervals around a score: from its folds, or from random halves of its rows."""
+"""95 % intervals around a score: from its folds, or from random halves of the samples."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
+
 Bounds = tuple[float, float]
 
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 
-def over_folds(value: float, folds: Sequence[float], bounds: Bounds = UNBOUNDED) -> tuple[float, float]:
+def fold_interval(value: float, folds: Sequence[float], bounds: Bounds = UNBOUNDED) -> tuple[float, float]:
     """Return value -+ t s / sqrt(k), where s is the standard deviation of the k values of disjoint folds.
 
     The training sets of folds overlap, so the interval is somewhat too narrow; `bounds` are the score's own range.
@@ -23,22 +22,28 @@ def over_folds(value: float, folds: Sequence[float], bounds: Bounds = UNBOUNDED)
     return _student(value, float(np.std(folds, ddof=1)) / math.sqrt(len(folds)), len(folds), bounds)
 
 
-def over_halves(value: float, halves: Sequence[float], bounds: Bounds = UNBOUNDED) -> tuple[float, float]:
-    """Return value -+ t s, where s is the standard deviation of the score over random halves of the rows.
+def subset_interval(value: float, subsets: Sequence[float], bounds: Bounds = (0, 1)) -> tuple[float, float]:
+    """Return the interval over disjoint subsets, as `fold_interval`; of zero width where there are fewer than two."""
+    values = np.resize(subsets, max(2, len(subsets))).tolist() if len(subsets) else [value] * 2
+    return fold_interval(value, values, bounds)
 
-    Drawn without replacement, a half of n rows has variance (1 - 1/2) v / (n/2) = v / n: that of the score of all n rows. And
-    unlike the bootstrap it repeats no row, which would look like structure to distances.
+
+def halves_interval(value: float, halves: Sequence[float], bounds: Bounds = UNBOUNDED) -> tuple[float, float]:
+    """Return value -+ t s, where s is the standard deviation of the score over random halves of the samples.
+
+    Drawn without replacement, a half of n samples has variance (1 - 1/2) v / (n/2) = v / n: that of the score of all n. And
+    unlike the bootstrap it repeats no sample, which distances would take for structure.
     """
     return _student(value, float(np.std(halves, ddof=1)), len(halves), bounds)
 
 
-def halves(classes: Array, repeats: int, seed: int = 0) -> Iterator[Array]:
-    """Yield the indices of random halves of the rows, half of every class (rounded up) in each."""
+def random_halves(classes: Array, repeats: int, seed: int = 0) -> Iterator[Array]:
+    """Yield the indices of random halves of the samples, half of every class (rounded up) in each."""
     rng = np.random.default_rng(seed)
     for _ in range(repeats):
         order = rng.permutation(len(classes))
-        parts = [order[classes[order] == c] for c in np.unique(classes)]
-        yield np.sort(np.concatenate([part[: (len(part) + 1) // 2] for part in parts]))
+        members = [order[classes[order] == c] for c in np.unique(classes)]
+        yield np.sort(np.concatenate([indices[: (len(indices) + 1) // 2] for indices in members]))
 
 
 def _student(value: float, error: float, repeats: int, bounds: Bounds) -> tuple[float, float]:

@@ -1,33 +1,38 @@
-"""How much of what one part should hold can be read from another part."""
+"""How much of what one block should encode can be predicted from another block."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import class_column, code_rows
-from untwine.metrics.factors import factors
-from untwine.metrics.intervals import over_folds
-from untwine.metrics.probe import probe
-
-Array = NDArray[Any]
+from untwine._typing import Array
+from untwine.metrics.checks import check_codes, check_labels
+from untwine.metrics.directions import LOWER, WITHOUT_LABELS
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.factors import factor_r2
+from untwine.metrics.held_out import FOLDS
+from untwine.metrics.intervals import fold_interval
+from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
+from untwine.metrics.probe import probe_accuracy
+from untwine.metrics.requirements import TWO_BLOCKS
 
 
 class Leakage(NamedTuple):
-    """What `leakage` found.
+    """How much leaks.
 
     Attributes
     ----------
     leakage
-        The share, in [0, 1].
+        The ratio of `other` to `own`, in [0, 1].
     other, own
-        How much can be read from each part: 0 is what guessing gives, 1 is everything.
+        How well each block predicts the ground truth: 0 is the chance level, 1 is perfectly.
     folds
-        The share in each fold.
+        The ratio in each fold.
     n
-        How many rows were used.
+        The number of samples.
     """
 
     leakage: float
@@ -37,43 +42,97 @@ class Leakage(NamedTuple):
     n: int
 
 
-def leakage(other: ArrayLike, own: ArrayLike, truth: ArrayLike, folds: int = 5, seed: int = 0) -> Leakage:
-    """Return how much of a truth leaks into codes `other` (n, d), as a share of what its `own` part (n, e) holds.
+def leakage_score(other: ArrayLike, own: ArrayLike, truth: ArrayLike, folds: int = 5, seed: int = 0) -> Leakage:
+    """Return how much of a ground truth leaks into codes `other` (n, d), relative to its `own` block (n, e).
 
-    r(other) / r(own), cut to [0, 1], where r is how much a linear map reads, held out: for classes (n,), integers or strings,
-    (accuracy - g) / (1 - g) of `probe`, g being the share of the largest class; for factors (n, k), floats, the R2 of
-    `factors`.
-    Lower is better: 0 means that nothing leaks, 1 that the other part tells as much as the part that should hold it, or more.
-    Where the own part holds nothing (no more than its folds scatter around 0), there is nothing to compare with: then 1 if the
-    other part holds the truth, and 0 if neither does. Blind to what is there but not linearly.
+    r(other) / r(own), clipped to [0, 1], where r is how well a linear model predicts the ground truth, held out: for classes
+    (n,), integers or strings, (accuracy - g) / (1 - g) of `probe_accuracy`, g being the share of the largest class; for factors
+    (n, k), floats, the R2 of `factor_r2`.
+    Lower is better: 0 means that nothing leaks, 1 that the other block predicts it as well as its own block does, or better.
+    Where the own block does not predict it (r is not above 0 by more than its folds vary), there is nothing to compare with:
+    then 1 if the other block predicts it, and 0 if neither does. Blind to what is encoded but not linearly.
     """
-    other, own = code_rows(other), code_rows(own)
+    other, own = check_codes(other), check_codes(own)
     if len(other) != len(own):
-        raise ValueError(f"leakage expected both parts of the same rows, but got {len(other)} and {len(own)} rows.")
-    (a, folds_a, n), (b, folds_b, _) = (_readable(codes, np.asarray(truth), folds, seed) for codes in (other, own))
-    held = _beyond_chance(b, folds_b)
-    nothing = float(_beyond_chance(a, folds_a))
-    shares = tuple(_share(x, y) if held else nothing for x, y in zip(folds_a, folds_b, strict=True))
-    return Leakage(_share(a, b) if held else nothing, a, b, shares, n)
+        raise ValueError(f"leakage_score needs both blocks of the same samples; got {len(other)} and {len(own)} samples.")
+    (a, folds_a, n), (b, folds_b, _) = (_predictability(codes, np.asarray(truth), folds, seed) for codes in (other, own))
+    encoded = _above_chance(b, folds_b)
+    otherwise = float(_above_chance(a, folds_a))
+    ratios = tuple(_ratio(x, y) if encoded else otherwise for x, y in zip(folds_a, folds_b, strict=True))
+    return Leakage(_ratio(a, b) if encoded else otherwise, a, b, ratios, n)
 
 
-def _readable(codes: Array, truth: Array, folds: int, seed: int) -> tuple[float, tuple[float, ...], int]:
-    """Return how much a linear map reads: altogether, in each fold, and from how many rows."""
+def _predictability(codes: Array, truth: Array, folds: int, seed: int) -> tuple[float, tuple[float, ...], int]:
+    """Return how well a linear model predicts the ground truth: overall, in each fold, and of how many samples."""
     if truth.dtype.kind == "f":
-        found = factors(codes, truth, folds, seed)
-        return found.r2, found.folds, found.n
-    sizes = np.bincount(class_column(truth, len(codes)))
-    guess = float(sizes.max() / sizes.sum())
-    probed = probe(codes, truth, folds, seed)
-    # One class alone is refused by the probe, so guessing is never perfect here.
-    accuracies = (probed.accuracy, *probed.folds)
-    value, *each = (max(0.0, (accuracy - guess) / (1.0 - guess)) for accuracy in accuracies)
-    return value, tuple(each), probed.n
+        result = factor_r2(codes, truth, folds, seed)
+        return result.r2, result.folds, result.n
+    sizes = np.bincount(check_labels(truth, len(codes)))
+    chance = float(sizes.max() / sizes.sum())
+    probe = probe_accuracy(codes, truth, folds, seed)
+    # The probe refuses a single class, so the chance level is below 1.
+    accuracies = (probe.accuracy, *probe.folds)
+    value, *each = (max(0.0, (accuracy - chance) / (1.0 - chance)) for accuracy in accuracies)
+    return value, tuple(each), probe.n
 
 
-def _beyond_chance(value: float, folds: tuple[float, ...]) -> bool:
-    return over_folds(value, folds)[0] > 0
+def _above_chance(value: float, folds: tuple[float, ...]) -> bool:
+    return fold_interval(value, folds)[0] > 0
 
 
-def _share(a: float, b: float) -> float:
+def _ratio(a: float, b: float) -> float:
     return float(np.clip(a / b, 0.0, 1.0)) if b > 0 else float(a > 0)
+
+
+def _leaks(data: Encoded) -> Iterator[tuple[str, Array, Array, Array]]:
+    """Yield what may leak: the score's name, codes of the block that should not encode it and of its own, and the truth."""
+    own, other = data.swapped_block(), next((block for block in WITHOUT_LABELS if block in data.latents), None)
+    if own is None or other is None:
+        return
+    codes, labels = data.labelled()
+    if len(np.unique(labels)) > 1:
+        yield f"leakage.{other}", codes[other], codes[own], labels
+    elif len(data.factor_columns(salient=True)):
+        codes, truth = data.with_factors(salient=True)
+        yield f"leakage.{other}", codes[other], codes[own], truth
+    if len(data.factor_columns(salient=False)):
+        codes, truth = data.with_factors(salient=False)
+        yield f"leakage.{own}", codes[own], codes[other], truth
+    sides = [np.flatnonzero(data.is_target == side) for side in (False, True)]
+    if (fewest := min(map(len, sides))) >= 2 * FOLDS:
+        # As many samples of each group, so that the chance level is one half.
+        rng = np.random.default_rng(0)
+        indices = np.sort(np.concatenate([rng.permutation(side)[:fewest] for side in sides]))
+        codes = data.latents.take(indices)
+        yield f"leakage_group.{other}", codes[other], codes[own], data.is_target[indices].astype(int)
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    for name, other, own, truth in _leaks(data):
+        result = leakage_score(other, own, truth, FOLDS)
+        yield Measurement(name, result.leakage, fold_interval(result.leakage, result.folds, (0, 1)), result.n)
+
+
+METRIC = Metric(
+    name="leakage",
+    function=_measure,
+    description="How well one block predicts what the other should encode, from 0 to 1, in both directions.",
+    scores={
+        "leakage": ScoreInfo(
+            "How well does this block predict what the other block should encode? 0 is not at all, 1 is as well as the other.",
+            LOWER,
+        ),
+        "leakage_group": ScoreInfo("The same for predicting whether a sample is target or background.", LOWER),
+    },
+    requires=(
+        TWO_BLOCKS,
+        Requirement(
+            "a ground truth that could leak",
+            lambda data: any(True for _ in _leaks(data)),
+            "labels, factors or groups",
+            "none",
+            "pass samples with some",
+        ),
+    ),
+    default=True,
+)

@@ -1,45 +1,68 @@
-"""Mutual information gap: whether each factor is told by one latent more than by any other."""
+"""Mutual information gap: whether one latent has much more information on each factor than any other."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import code_rows
+from untwine._typing import Array
+from untwine.metrics.checks import check_codes
+from untwine.metrics.directions import HIGHER
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.ground_truth import BINS, Continuous, discretise, discretise_factors, top_two_gaps, varying_mask
 from untwine.metrics.information import entropy, mutual_information
-from untwine.metrics.truths import BINS, Continuous, binned, class_columns, gaps, varying
-
-Array = NDArray[Any]
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.requirements import BLOCK_FACTOR
+from untwine.metrics.resampling import measure_over_halves
 
 
 class MIG(NamedTuple):
-    """What `mig` found: the score, the gap of each factor (0 where it does not vary), and the information (d, k) in nats."""
+    """The score, the gap of each factor (0 where it does not vary), and the mutual information (d, k) in nats."""
 
     mig: float
     per_factor: tuple[float, ...]
     matrix: Array
 
 
-def mig(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, bins: int = BINS) -> MIG:
+def mig_score(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, bins: int = BINS) -> MIG:
     """Return the mutual information gap of codes (n, d) for factors (n, k) (Chen et al. 2018).
 
-    mean_j (I(z_a; y_j) - I(z_b; y_j)) / H(y_j), z_a and z_b being the two latents that tell most of factor j. Latents are cut
-    into 20 bins of equal width. In [0, 1], higher is better: 1 means that one latent tells the factor whole and no other
-    anything of it; 0 that the best two tell as much, whatever else there is (constant and duplicated codes, and those rotated
-    so far that two latents share each factor evenly, as by 45 degrees; a slight rotation leaves a gap). Order and scale of
-    latents do not matter. Noise latents share a little information by chance, the more the fewer the rows.
+    mean_j (I(z_a; y_j) - I(z_b; y_j)) / H(y_j), z_a and z_b being the two latents with most information on factor j. Latents
+    are discretised into 20 bins of equal width. In [0, 1], higher is better: 1 means that one latent determines the factor and
+    all others are independent of it; 0 that the best two are equally informative (constant and duplicated codes, and those
+    rotated so far that two latents share each factor evenly, as by 45 degrees; a slight rotation leaves a gap). Order and scale
+    of latents do not matter. Noise latents have a little information by chance, the more the fewer the samples.
 
-    Integer factors are classes; floats are continuous, and cut into bins as well where they have more than 20 values;
+    Integer factors are classes; floats are continuous, and discretised as well where they have more than 20 values;
     `continuous` (one bool, or one for each factor) says otherwise. A factor that never varies is left out of the mean.
 
-    Version 1: equal-width bins from the least to the largest value, natural logarithms, plug-in estimate.
+    Version 1: equal-width bins from the smallest to the largest value, natural logarithms, plug-in estimate.
     """
-    codes = code_rows(codes)
-    classes = class_columns(factors, len(codes), continuous, bins)
-    varies = varying(classes, "mig")
-    matrix = mutual_information(np.stack([binned(z, bins) for z in codes.T], axis=1), classes)
+    codes = check_codes(codes)
+    classes = discretise_factors(factors, len(codes), continuous, bins)
+    varies = varying_mask(classes, "mig_score")
+    matrix = mutual_information(np.stack([discretise(z, bins) for z in codes.T], axis=1), classes)
     entropies = entropy(classes)
-    per_factor = np.divide(gaps(matrix), entropies, out=np.zeros(len(entropies)), where=varies)
+    per_factor = np.divide(top_two_gaps(matrix), entropies, out=np.zeros(len(entropies)), where=varies)
     return MIG(float(per_factor[varies].mean()), tuple(per_factor.tolist()), matrix)
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    yield from measure_over_halves(data.factors_by_block(), mig_score, {"mig": "mig"}, data.seeds)
+
+
+METRIC = Metric(
+    name="mig",
+    function=_measure,
+    description="Mutual information gap between the two latents that are most informative about a factor (on request).",
+    scores={
+        "mig": ScoreInfo(
+            "Is one latent much more informative about a factor than the next best? Mutual information gap, from 0 to 1.",
+            HIGHER,
+        )
+    },
+    requires=(BLOCK_FACTOR,),
+)

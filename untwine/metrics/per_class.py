@@ -1,18 +1,24 @@
-"""Which of the classes can be read off the codes: the accuracy of a linear classifier, class by class."""
+"""Linear-probe accuracy of every class by itself."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import class_column, code_rows
-from untwine.metrics.held_out import Split, classify
+from untwine.metrics.checks import check_codes, check_labels
+from untwine.metrics.directions import LABELS_HIGHER
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.held_out import FOLDS, Split, classify
+from untwine.metrics.intervals import fold_interval
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo, score_names
+from untwine.metrics.requirements import LABELS
 
 
 class PerClass(NamedTuple):
-    """What `per_class` found.
+    """Accuracy of every class.
 
     Attributes
     ----------
@@ -21,9 +27,9 @@ class PerClass(NamedTuple):
     accuracy
         The accuracy of each class, by the class as it was given, in [0, 1].
     folds
-        For each class the accuracy in each fold (or part) that holds rows of it.
+        For each class the accuracy in each fold (or subset of the test samples) that holds samples of it.
     n
-        How many rows of each class were judged.
+        The number of test samples of each class.
     """
 
     mean: float
@@ -32,7 +38,7 @@ class PerClass(NamedTuple):
     n: dict[int | str, int]
 
 
-def per_class(
+def per_class_accuracy(
     codes: ArrayLike,
     labels: ArrayLike,
     folds: int = 5,
@@ -40,27 +46,56 @@ def per_class(
     standardise: bool = False,
     split: Split | None = None,
 ) -> PerClass:
-    """Return for each class of labels (n,) the share of its held-out rows that a linear classifier on codes (n, d) gives to it.
+    """Return for each class of labels (n,) the accuracy of a linear classifier on codes (n, d), held out.
 
-    The classifier of `probe`, with its folds, its scaling and its `split`. Accuracy of c = #{i: label_i = c, predicted_i = c} /
-    #{i: label_i = c} over the held-out rows of all folds together; `mean` is their unweighted mean, known as balanced
-    accuracy. In [0, 1], higher is better where the class should be: 1 means that no row of the class is taken for another, 0
-    that all are. Codes that tell nothing give the largest class 1 and all others 0 where one class is larger than the rest, so
-    the mean is 1 over the number of classes. A class of which no row is held out is left out.
+    The classifier of `probe_accuracy`, with its folds, scaling and `split`. Accuracy of
+    c = #{i: label_i = c, predicted_i = c} / #{i: label_i = c} over the held-out samples of all folds together; `mean` is their
+    unweighted mean, the balanced accuracy. In [0, 1], higher is better where the class should be encoded: 1 means that all
+    samples of the class are recognised, 0 that none is. Codes that do not encode the class give the largest class 1 and all
+    others 0, so the mean is 1 over the number of classes. A class without held-out samples is left out.
     """
-    codes = code_rows(codes)
+    codes = check_codes(codes)
     given = np.asarray(labels)
-    labels = class_column(given, len(codes))
+    labels = check_labels(given, len(codes))
     names = [name.item() for name in np.unique(given)]
-    found = classify(codes, labels, folds, seed, standardise, split)
-    right = np.zeros(len(codes), dtype=bool)
-    right[found.rows] = labels[found.rows] == found.predicted
-    rows = {name: found.rows[labels[found.rows] == c] for c, name in enumerate(names)}
-    parts = {name: [part[labels[part] == c] for part in found.parts] for c, name in enumerate(names)}
-    accuracy = {name: float(right[own].mean()) for name, own in rows.items() if len(own)}
+    result = classify(codes, labels, folds, seed, standardise, split)
+    correct = np.zeros(len(codes), dtype=bool)
+    correct[result.indices] = labels[result.indices] == result.predicted
+    members = {name: result.indices[labels[result.indices] == c] for c, name in enumerate(names)}
+    subsets = {name: [subset[labels[subset] == c] for subset in result.subsets] for c, name in enumerate(names)}
+    accuracy = {name: float(correct[own].mean()) for name, own in members.items() if len(own)}
     return PerClass(
         mean=float(np.mean(list(accuracy.values()))),
         accuracy=accuracy,
-        folds={name: tuple(float(right[own].mean()) for own in parts[name] if len(own)) for name in accuracy},
-        n={name: len(rows[name]) for name in accuracy},
+        folds={name: tuple(float(correct[own].mean()) for own in subsets[name] if len(own)) for name in accuracy},
+        n={name: len(members[name]) for name in accuracy},
     )
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    blocks, labels, split = data.with_train(Encoded.labelled)
+    words = score_names(data.samples.label_names)
+    for block, codes in blocks.items():
+        result = per_class_accuracy(codes, labels, FOLDS, split=split)
+        means = np.mean([np.resize(folds, FOLDS) for folds in result.folds.values()], axis=0)
+        interval = fold_interval(result.mean, means.tolist(), (0, 1))
+        yield Measurement(f"per_class.{block}", result.mean, interval, sum(result.n.values()))
+        for label, accuracy in result.accuracy.items():
+            interval = fold_interval(accuracy, np.resize(result.folds[label], FOLDS).tolist(), (0, 1))
+            yield Measurement(f"per_class_{words[int(label)]}.{block}", accuracy, interval, result.n[label])
+
+
+METRIC = Metric(
+    name="per_class",
+    function=_measure,
+    description="Accuracy of a linear classifier for every class by itself, and their mean (on request).",
+    scores={
+        "per_class": ScoreInfo(
+            "How often does a linear classifier recognise a class from this block? Accuracy, mean over classes.", LABELS_HIGHER
+        ),
+        "per_class_*": ScoreInfo(
+            "How often does a linear classifier recognise this class from this block? Accuracy, held out.", LABELS_HIGHER
+        ),
+    },
+    requires=(LABELS,),
+)

@@ -1,34 +1,40 @@
-"""How far a linear regression is off when it reads true factors from the codes, in the factors' own units."""
+"""Mean absolute error of a linear regression of ground-truth factors on the codes, in the factors' own units."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import code_rows, factor_columns, fold_count
-from untwine.metrics.held_out import Split, random_folds, random_parts, split_rows, spreads
+from untwine._typing import Array
+from untwine.metrics.checks import check_codes, check_factors, check_folds
+from untwine.metrics.directions import FACTORS_LOWER, INFO, LABELS_LOWER
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.held_out import FOLDS, Split, check_split, column_stds, random_folds, random_subsets
+from untwine.metrics.intervals import fold_interval
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo, score_names
+from untwine.metrics.requirements import FACTORS
 from untwine.training.threads import one_thread
-
-Array = NDArray[Any]
 
 
 class Regression(NamedTuple):
-    """What `regression` found, in the units of the factors.
+    """Mean absolute errors, in the units of the factors.
 
     Attributes
     ----------
     error, constant
         The mean over the factors that vary: of the regression, and of the constant predictor.
     per_factor, constant_per_factor
-        The mean absolute error for each factor; 0 for a factor that does not vary.
+        The mean absolute error of each factor; 0 for a factor that does not vary.
     folds, constant_folds
-        For each fold (or part) the same mean over the factors.
+        For each fold (or subset of the test samples) the same mean over the factors.
     per_factor_folds, constant_per_factor_folds
-        Both errors of each factor in each fold (or part).
+        Both errors of each factor in each fold (or subset).
     n
-        How many rows were judged.
+        The number of test samples.
     """
 
     error: float
@@ -43,36 +49,41 @@ class Regression(NamedTuple):
 
 
 class _Errors(NamedTuple):
-    """The absolute errors of the regression and of the median at each held-out row, and the parts of these rows."""
+    """Absolute errors of the regression and of the median for each test sample, and subsets of these samples."""
 
     regression: Array
     constant: Array
-    parts: list[Array]
+    subsets: list[Array]
 
 
-def regression(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0, split: Split | None = None) -> Regression:
+def regression_error(
+    codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0, split: Split | None = None
+) -> Regression:
     """Return the mean absolute error of a linear regression of factors (n, k) on codes (n, d), held out.
 
-    Least squares with an intercept (the smallest weights where codes repeat each other), fitted on the other folds; per
-    factor (1/n) sum_i |y_i - yhat_i| over the held-out rows of all folds together, then the mean over factors (paper 001, table
-    1). From 0, lower is better where the factors should be: 0 means that every factor is linear in the codes. `constant` is the
-    error of the median of the training rows, the best that can be done without codes: codes that tell nothing come out near
-    it, mostly above, and so should a part that ought to know nothing. Factors in different units should be brought to one
-    scale first, for the mean adds their errors as they are.
+    Least squares with an intercept (minimum norm where codes are collinear), fitted on the other folds; per factor
+    (1/n) sum_i |y_i - yhat_i| over the held-out samples of all folds together, then the mean over factors (paper 001, table 1).
+    From 0, lower is better where the factors should be encoded: 0 means that every factor is linear in the codes. `constant` is
+    the error of the median of the train samples, the constant-predictor baseline: codes that do not encode the factors come
+    out near it, mostly above, and so should a block that ought not to encode them. Factors in different units should be brought
+    to one scale first, for the mean adds their errors as they are.
 
-    A factor's unknown rows (NaN) are left out for that factor; a factor that never varies has error 0 and does not count in the
-    means. With `split`, two sets of rows (train, test) as indices or masks, one regression is fitted on the first and judged on
-    the second; `folds` then are the errors on that many random parts of the test rows.
+    Samples for which a factor is unknown (NaN) are left out for that factor; a factor that never varies has error 0 and does
+    not count in the means. With `split`, two sets of samples (train, test) as indices or masks, one regression is fitted on the
+    first and tested on the second; `folds` then are the errors on that many random subsets of the test samples.
     """
-    codes = code_rows(codes)
-    columns = factor_columns(factors, len(codes))
+    codes = check_codes(codes)
+    columns = check_factors(factors, len(codes))
     varies = [bool(len(known) and np.ptp(known) > 0) for known in (y[~np.isnan(y)] for y in columns.T)]
     if not any(varies):
-        raise ValueError(f"regression expected a factor that varies, but none of the {columns.shape[1]} does; pass others.")
-    found = [_judged(codes, y, folds, seed, split) if vary else _none(folds) for y, vary in zip(columns.T, varies, strict=True)]
-    errors, constants = [float(one.regression.mean()) for one in found], [float(one.constant.mean()) for one in found]
-    each = [[float(one.regression[part].mean()) for part in one.parts] for one in found]
-    constant_each = [[float(one.constant[part].mean()) for part in one.parts] for one in found]
+        raise ValueError(f"regression_error needs a factor that varies; got none among {columns.shape[1]}; pass others.")
+    results = [
+        _held_out_errors(codes, y, folds, seed, split) if vary else _no_errors(folds)
+        for y, vary in zip(columns.T, varies, strict=True)
+    ]
+    errors, constants = [float(one.regression.mean()) for one in results], [float(one.constant.mean()) for one in results]
+    each = [[float(one.regression[subset].mean()) for subset in one.subsets] for one in results]
+    constant_each = [[float(one.constant[subset].mean()) for subset in one.subsets] for one in results]
     return Regression(
         error=float(np.mean(np.array(errors)[varies])),
         constant=float(np.mean(np.array(constants)[varies])),
@@ -82,40 +93,87 @@ def regression(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int =
         constant_folds=tuple(np.mean(np.array(constant_each)[varies], axis=0).tolist()),
         per_factor_folds=tuple(map(tuple, each)),
         constant_per_factor_folds=tuple(map(tuple, constant_each)),
-        n=max(len(one.regression) for one, vary in zip(found, varies, strict=True) if vary),
+        n=max(len(one.regression) for one, vary in zip(results, varies, strict=True) if vary),
     )
 
 
-def _none(folds: int) -> _Errors:
+def _no_errors(folds: int) -> _Errors:
     """Return the errors of a factor that never varies."""
     return _Errors(np.zeros(folds), np.zeros(folds), list(np.arange(folds)[:, None]))
 
 
-def _judged(codes: Array, y: Array, folds: int, seed: int, split: Split | None) -> _Errors:
+def _held_out_errors(codes: Array, y: Array, folds: int, seed: int, split: Split | None) -> _Errors:
     known = np.flatnonzero(~np.isnan(y))
     if split is None:
-        pairs = random_folds(len(known), fold_count(folds, len(known)), seed)
+        pairs = random_folds(len(known), check_folds(folds, len(known)), seed)
         pairs = [(known[train], known[test]) for train, test in pairs]
     else:
-        train, test = (np.intersect1d(part, known) for part in split_rows(split, len(codes)))
+        train, test = (np.intersect1d(indices, known) for indices in check_split(split, len(codes)))
         if len(train) < 2 or len(test) < 2 * folds:
             raise ValueError(
-                f"regression expected every factor to be known in 2 training and {2 * folds} test rows, but one is known in "
-                f"{len(train)} and {len(test)}; pass more rows, or lower folds."
+                f"every factor must be known for 2 train and {2 * folds} test samples; got one that is known for "
+                f"{len(train)} and {len(test)}; pass more samples, or lower folds."
             )
         pairs = [(train, test)]
     errors = [np.abs(y[test] - least_squares(codes, y, train, test)) for train, test in pairs]
     constants = [np.abs(y[test] - np.median(y[train])) for train, test in pairs]
     ends = np.cumsum([len(test) for _, test in pairs])
-    parts = np.split(np.arange(ends[-1]), ends[:-1]) if split is None else random_parts(np.arange(ends[-1]), folds, seed)
-    return _Errors(np.concatenate(errors), np.concatenate(constants), parts)
+    order = np.arange(ends[-1])
+    subsets = np.split(order, ends[:-1]) if split is None else random_subsets(order, folds, seed)
+    return _Errors(np.concatenate(errors), np.concatenate(constants), subsets)
 
 
 def least_squares(codes: Array, y: Array, train: Array, test: Array) -> Array:
-    """Return what a linear regression on the training rows predicts of y, (n,) or (n, k), for the test rows."""
-    centre, spread = codes[train].mean(0), spreads(codes[train])
-    scale = np.where(spread > 0, spread, np.inf)
-    middle = y[train].mean(0)
+    """Return the predictions of y, (n,) or (n, k), for the test samples by a linear regression on the train samples."""
+    mean, std = codes[train].mean(0), column_stds(codes[train])
+    scale = np.where(std > 0, std, np.inf)
+    intercept = y[train].mean(0)
     with one_thread():
-        weights = np.linalg.lstsq((codes[train] - centre) / scale, y[train] - middle, rcond=1e-10)[0]
-    return np.asarray(middle + ((codes[test] - centre) / scale) @ weights)
+        weights = np.linalg.lstsq((codes[train] - mean) / scale, y[train] - intercept, rcond=1e-10)[0]
+    return np.asarray(intercept + ((codes[test] - mean) / scale) @ weights)
+
+
+def measure_regression(data: Encoded, each: bool) -> Iterator[Measurement]:
+    """Yield the error of the regression of each block and of the constant predictor: their means, or those of each factor."""
+    for salient in (False, True):
+        columns = data.factor_columns(salient)
+        if not len(columns):
+            continue
+        directions = LABELS_LOWER if salient else FACTORS_LOWER
+        words = [f"regression_{word}" for word in score_names([data.samples.factor_names[j] for j in columns])]
+        blocks, truth, split = data.with_train(partial(Encoded.with_factors, salient=salient, columns=columns))
+        for i, (block, codes) in enumerate(blocks.items()):
+            result = regression_error(codes, truth, FOLDS, split=split)
+            name = "regression_salient" if salient else "regression"
+            scores = [(name, result.error, result.folds, result.constant, result.constant_folds)]
+            if each:
+                errors, constants = result.per_factor, result.constant_per_factor
+                folds, constant_folds = result.per_factor_folds, result.constant_per_factor_folds
+                scores = list(zip(words, errors, folds, constants, constant_folds, strict=True))
+            for score, error, error_folds, constant, constant_error_folds in scores:
+                if i == 0:  # it does not depend on the codes, so it is the same for every block
+                    interval = fold_interval(constant, constant_error_folds, (0, np.inf))
+                    yield Measurement(f"{score}_constant.x", constant, interval, result.n, "info")
+                interval = fold_interval(error, error_folds, (0, np.inf))
+                yield Measurement(f"{score}.{block}", error, interval, result.n, directions[block])
+
+
+METRIC = Metric(
+    name="regression",
+    function=partial(measure_regression, each=False),
+    description="Mean absolute error of a linear regression of the factors, and of the constant predictor (on request).",
+    scores={
+        "regression": ScoreInfo(
+            "How far off is a linear regression of the ground-truth factors on this block? Mean absolute error, held out.",
+            FACTORS_LOWER,
+        ),
+        "regression_constant": ScoreInfo(
+            "Constant-predictor baseline: the same error for predicting the median of each factor.", INFO
+        ),
+        "regression_salient": ScoreInfo(
+            "The regression's error for the ground-truth factors that only targets have.", LABELS_LOWER
+        ),
+        "regression_salient_constant": ScoreInfo("Constant-predictor baseline of the factors that only targets have.", INFO),
+    },
+    requires=(FACTORS,),
+)

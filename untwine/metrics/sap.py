@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import centred, code_rows
-from untwine.metrics.held_out import Split, random_folds, split_rows
+from untwine._typing import Array
+from untwine.metrics.checks import centred, check_codes
+from untwine.metrics.directions import HIGHER
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.ground_truth import DEAD, Continuous, active_latents, top_two_gaps, typed_factors, varying_mask
+from untwine.metrics.held_out import Split, check_split, random_folds
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.requirements import BLOCK_FACTOR
+from untwine.metrics.resampling import measure_over_halves
 from untwine.metrics.thresholds import balanced_accuracies
-from untwine.metrics.truths import DEAD, Continuous, gaps, live, truth_columns, varying
 from untwine.training.threads import one_thread
-
-Array = NDArray[Any]
 
 
 class SAP(NamedTuple):
-    """What `sap` found.
+    """The SAP score.
 
     Attributes
     ----------
@@ -37,7 +42,7 @@ class SAP(NamedTuple):
     members: Array
 
 
-def sap(
+def sap_score(
     codes: ArrayLike,
     factors: ArrayLike,
     continuous: Continuous = None,
@@ -49,57 +54,57 @@ def sap(
 ) -> SAP:
     """Return the SAP score of codes (n, d) for factors (n, k) (paper 002, section 3).
 
-    S_ij says how well latent i alone predicts factor j: for a continuous factor R2 of a line, for a class the best
-    **balanced** accuracy that thresholds on the latent reach on these very rows (one fewer than there are classes). The
+    S_ij is how well latent i alone predicts factor j: for a continuous factor R2 of a line, for a class the best **balanced**
+    accuracy that thresholds on the latent reach on these very samples (one fewer than there are classes). The
     score is the mean over factors of the gap between the two largest S_ij. In [0, 1], higher is better: 0 means that the best
     two latents predict alike (constant and duplicated codes, and those rotated so far that two latents share each factor
     evenly, as by 45 degrees; a slight rotation leaves a gap); 1 that one latent predicts a factor perfectly and no other is
-    alive, or predicts any of it. For k classes thresholds on live noise already reach a little more than 1/k, so perfect
-    codes of classes get (k - 1) / k. Order, sign and scale of latents do not matter, but for what counts as dead. A latent
-    that captures two factors is not punished.
+    active, or predicts any of it. For k classes thresholds on active noise already reach a little more than 1/k, so perfect
+    codes of classes get (k - 1) / k. Order, sign and scale of latents do not matter, except for which latents are inactive. A
+    latent that encodes two factors is not penalised.
 
     Parameters
     ----------
     continuous
         Integer factors are classes and floats are continuous, unless a bool says otherwise, one for all or for each.
     classifier
-        "svm" takes for classes the plain accuracy of a linear SVM (C = 0.01, classes weighted equally) on held-out rows, as
-        the best-known library does, and the lines of continuous factors from the training rows; not the paper's definition.
-        Scale and mean of a latent matter to it, and of more than two values it misses those in the middle: perfect codes of
+        "svm" takes for classes the plain accuracy of a linear SVM (C = 0.01, balanced class weights) on held-out samples, as
+        disentanglement_lib does, and fits the lines of continuous factors on the train samples; not the paper's definition.
+        It depends on scale and mean of a latent, and of more than two values it misses those in the middle: perfect codes of
         four get about 0.5, constant and duplicated ones 0, those rotated evenly nearly 0.
     correlated
         Latents whose absolute correlation exceeds this form one group, which counts as one: R2 of a linear regression on all
         of its latents, and for classes the best latent of it.
     dead
-        Latents with less than this share of the largest deviation are inactive and score 0.
+        Latents with less than this share of the largest standard deviation are inactive and score 0.
     split
-        For the SVM, two sets of rows (train, test); a random third is held out by `seed` where it is not given.
+        For the SVM, two sets of samples (train, test); without it a random third is held out by `seed`.
 
     Version 1: thresholds exact, intervals may repeat a class; a factor that never varies is left out of the mean.
     """
-    codes = code_rows(codes)
-    columns, scale = truth_columns(factors, len(codes), continuous)
-    varies = varying(columns, "sap")
-    alive = live(codes, dead)
+    codes = check_codes(codes)
+    columns, scale = typed_factors(factors, len(codes), continuous)
+    varies = varying_mask(columns, "sap_score")
+    active = active_latents(codes, dead)
     fit = test = np.arange(len(codes))
     if classifier == "svm":
-        fit, test = split_rows(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed)[0]
+        fit, test = check_split(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed)[0]
     elif classifier != "thresholds" or split is not None:
-        raise ValueError(f"sap expected classifier 'thresholds', or 'svm' with or without split, but got {classifier!r}.")
-    members = _groups(codes[fit], alive, correlated)
+        raise ValueError(f"classifier must be 'thresholds', or 'svm' with or without split; got {classifier!r}.")
+    members = _groups(codes[fit], active, correlated)
     matrix = np.zeros((codes.shape[1], columns.shape[1]))
     lines, classes = np.flatnonzero(varies & scale), np.flatnonzero(varies & ~np.array(scale))
     matrix[:, lines] = _r2(codes[fit], columns[fit][:, lines])
     if classifier == "svm":
-        matrix[:, classes] = _svm(codes, columns[:, classes].astype(int), alive, fit, test)
+        matrix[:, classes] = _svm(codes, columns[:, classes].astype(int), active, fit, test)
     else:
         matrix[:, classes] = balanced_accuracies(codes, columns[:, classes].astype(int))
-    matrix[~alive] = 0.0
+    matrix[~active] = 0.0
     if correlated is not None:
         matrix = np.stack([matrix[members == g].max(axis=0) for g in range(members.max() + 1)])
         for g in np.flatnonzero(np.bincount(members) > 1):
             matrix[g, lines] = _joint_r2(codes[fit][:, members == g], columns[fit][:, lines])
-    per_factor = np.where(varies, gaps(matrix), 0.0)
+    per_factor = np.where(varies, top_two_gaps(matrix), 0.0)
     return SAP(float(per_factor[varies].mean()), tuple(per_factor.tolist()), matrix, members)
 
 
@@ -117,7 +122,7 @@ def _joint_r2(codes: Array, factors: Array) -> Array:
     return np.asarray(1.0 - (rest**2).sum(0) / (y**2).sum(0))
 
 
-def _groups(codes: Array, alive: Array, correlated: float | None) -> Array:
+def _groups(codes: Array, active: Array, correlated: float | None) -> Array:
     """Return the group of each latent: those that are joined by a chain of correlations above the bound."""
     from scipy.sparse.csgraph import connected_components
 
@@ -125,21 +130,40 @@ def _groups(codes: Array, alive: Array, correlated: float | None) -> Array:
     if correlated is None:
         return np.arange(d)
     if not 0 < correlated < 1:
-        raise ValueError(f"correlated expected a correlation between 0 and 1, but got {correlated}.")
+        raise ValueError(f"correlated must be a correlation between 0 and 1; got {correlated}.")
     near = _r2(codes, codes) > correlated**2
-    near &= np.outer(alive, alive)
+    near &= np.outer(active, active)
     return np.asarray(connected_components(near, directed=False)[1])
 
 
-def _svm(codes: Array, classes: Array, alive: Array, fit: Array, test: Array) -> Array:
+def _svm(codes: Array, classes: Array, active: Array, fit: Array, test: Array) -> Array:
     from sklearn.svm import LinearSVC
 
     scores = np.zeros((codes.shape[1], classes.shape[1]))
     with one_thread():
-        for i in np.flatnonzero(alive):
+        for i in np.flatnonzero(active):
             for j, y in enumerate(classes.T):
                 if len(np.unique(y[fit])) < 2:
-                    raise ValueError("sap expected every factor to vary in the training rows, but one does not; split others.")
+                    raise ValueError(
+                        "every factor must vary among the train samples; got one that does not; choose another split."
+                    )
                 model = LinearSVC(C=0.01, class_weight="balanced", dual=False).fit(codes[fit, i : i + 1], y[fit])
                 scores[i, j] = model.score(codes[test, i : i + 1], y[test])
     return scores
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    yield from measure_over_halves(data.factors_by_block(few_values=True), sap_score, {"sap": "sap"}, data.seeds)
+
+
+METRIC = Metric(
+    name="sap",
+    function=_measure,
+    description="SAP score: the gap between the two latents that predict a factor best (on request).",
+    scores={
+        "sap": ScoreInfo(
+            "Does one latent predict a factor much better than the next best does? SAP score, from 0 to 1.", HIGHER
+        )
+    },
+    requires=(BLOCK_FACTOR,),
+)

@@ -1,34 +1,40 @@
-"""Do swapped parts arrive, and does the rest stay? A judge trained on real rows looks at the decoded ones."""
+"""Whether a swapped block shows in the decoded samples and the rest is preserved, by networks trained on real samples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from untwine.metrics.checks import class_column, factor_columns
-from untwine.metrics.held_out import random_parts
-from untwine.metrics.judge import class_judge, factor_judge, judged_rows
+from untwine._typing import Array
+from untwine.latents import Latents
+from untwine.metrics.checks import check_factors, check_labels
+from untwine.metrics.directions import HIGHER, INFO
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.held_out import random_subsets
+from untwine.metrics.intervals import random_halves, subset_interval
+from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.requirements import LABELS, TWO_BLOCKS
 
-Array = NDArray[Any]
-
-PARTS = 5
+SUBSETS = 5
+MAX_SAMPLES = 2_000
 
 
 class Swap(NamedTuple):
-    """What `swap_accuracy` or `swap_preservation` found.
+    """The score of swapped samples.
 
     Attributes
     ----------
     value
-        The score of the swapped rows, in [0, 1].
+        The score of the swapped samples, in [0, 1].
     ceiling
-        The same judge's score on real rows that it was not trained on.
+        The same network's score on real samples that it was not trained on.
     folds, ceiling_folds
-        Both scores on five random parts of the rows.
+        Both scores on five random subsets of the samples.
     n
-        How many swapped rows were judged.
+        The number of swapped samples.
     """
 
     value: float
@@ -42,119 +48,124 @@ def swap_accuracy(
     real_x: ArrayLike,
     real_labels: ArrayLike,
     swapped_x: ArrayLike,
-    wanted_labels: ArrayLike,
-    held_x: ArrayLike | None = None,
-    held_labels: ArrayLike | None = None,
+    donor_labels: ArrayLike,
+    test_x: ArrayLike | None = None,
+    test_labels: ArrayLike | None = None,
     seed: int = 0,
 ) -> Swap:
-    """Return the share of swapped rows that show the class of the row that gave the salient part.
+    """Return the share of swapped samples that show the class of the donor of their salient block.
 
-    A small network (three convolutions on pictures of at most 32 x 32, an MLP on vectors; 400 steps of 64 rows, or 8 a class
-    where those are more (version 2; 400 in version 1); fixed seed) is trained on real rows and their labels, and then asked for
-    the class of each swapped row. In [0, 1], higher is better: 1 means that the swapped part always arrives; where donors are
-    always of another class, 0 means that it never does. Hardly any method comes above `ceiling`, the judge's accuracy on the
-    real rows `held_x`; where those are not given, a random fifth of the real rows is kept from training for it.
+    A small network (three convolutions on images of at most 32 x 32, an MLP on vectors; 400 steps of 64 samples, or 8 a class
+    where those are more (version 2; 400 in version 1); fixed seed) is trained on real samples and their labels, and then
+    predicts the class of each swapped sample. In [0, 1], higher is better: 1 means that every swapped sample shows the donor's
+    class; where donors are always of another class, 0 means that none does. Hardly any method exceeds `ceiling`, the network's
+    accuracy on the real samples `test_x`; without these a random fifth of the real samples is held out for it.
 
     Parameters
     ----------
     real_x, real_labels
-        Real rows, vectors (n, d) or pictures (n, C, H, W), and their classes.
-    swapped_x, wanted_labels
-        Decoded rows of the same shape, and the class of each one's salient donor.
-    held_x, held_labels
-        Real rows that the judge must not be trained on, and their classes.
+        Real samples, vectors (n, d) or images (n, C, H, W), and their classes.
+    swapped_x, donor_labels
+        Decoded samples of the same shape, and the class of the donor of each one's salient block.
+    test_x, test_labels
+        Real samples that the network must not be trained on, and their classes.
     """
-    rows, held, swapped = _three(real_x, held_x, swapped_x)
-    sizes = [np.size(labels) for labels in (real_labels, held_labels, wanted_labels) if labels is not None]
-    given = [np.asarray(labels).ravel() for labels in (real_labels, held_labels, wanted_labels) if labels is not None]
-    classes = np.split(class_column(np.concatenate(given), sum(sizes)), np.cumsum(sizes)[:-1])
-    if sizes[0] != len(rows) or sizes[-1] != len(swapped) or len(sizes) != (2 if held is None else 3):
+    from untwine.metrics.classifier import train_classifier
+
+    train_x, held_out, swapped = _network_inputs(real_x, test_x, swapped_x)
+    given = [np.asarray(labels).ravel() for labels in (real_labels, test_labels, donor_labels) if labels is not None]
+    sizes = [np.size(labels) for labels in given]
+    classes = np.split(check_labels(np.concatenate(given), sum(sizes)), np.cumsum(sizes)[:-1])
+    if sizes[0] != len(train_x) or sizes[-1] != len(swapped) or len(sizes) != (2 if held_out is None else 3):
         raise ValueError(
-            f"swap_accuracy expected one label for each row, but got {sizes} labels for {len(rows)} real, "
-            f"{0 if held is None else len(held)} held-out and {len(swapped)} swapped rows."
+            f"swap_accuracy needs one label for each sample; got {sizes} labels for {len(train_x)} real, "
+            f"{0 if held_out is None else len(held_out)} test and {len(swapped)} swapped samples."
         )
     if len(np.unique(classes[0])) < 2:
-        raise ValueError(f"swap_accuracy expected at least 2 classes of real rows, but got 1 in {len(rows)} rows; pass more.")
-    if held is None:
-        train, test = _fifth(len(rows), seed)
-        rows, held, classes = rows[train], rows[test], [classes[0][train], classes[0][test], classes[1]]
-    judge = class_judge(rows, classes[0], int(max(c.max() for c in classes)) + 1, seed)
-    right, real = judge(swapped) == classes[-1], judge(held) == classes[1]
-    folds = tuple(float(right[part].mean()) for part in random_parts(np.arange(len(right)), PARTS, seed))
-    ceiling = tuple(float(real[part].mean()) for part in random_parts(np.arange(len(real)), PARTS, seed))
-    return Swap(float(right.mean()), float(real.mean()), folds, ceiling, len(right))
+        raise ValueError(f"swap_accuracy needs at least 2 classes of real samples; got 1 in {len(train_x)} samples; pass more.")
+    if held_out is None:
+        train, test = _hold_out_fifth(len(train_x), seed)
+        train_x, held_out, classes = train_x[train], train_x[test], [classes[0][train], classes[0][test], classes[1]]
+    predict = train_classifier(train_x, classes[0], int(max(c.max() for c in classes)) + 1, seed)
+    correct, real_correct = predict(swapped) == classes[-1], predict(held_out) == classes[1]
+    folds = tuple(float(correct[subset].mean()) for subset in random_subsets(np.arange(len(correct)), SUBSETS, seed))
+    subsets = random_subsets(np.arange(len(real_correct)), SUBSETS, seed)
+    ceiling_folds = tuple(float(real_correct[subset].mean()) for subset in subsets)
+    return Swap(float(correct.mean()), float(real_correct.mean()), folds, ceiling_folds, len(correct))
 
 
 def swap_preservation(
     real_x: ArrayLike,
     real_factors: ArrayLike,
     swapped_x: ArrayLike,
-    wanted_factors: ArrayLike,
-    held_x: ArrayLike | None = None,
-    held_factors: ArrayLike | None = None,
+    common_factors: ArrayLike,
+    test_x: ArrayLike | None = None,
+    test_factors: ArrayLike | None = None,
     seed: int = 0,
 ) -> Swap:
-    """Return how much of the common factors swapped rows keep: those of the row that gave the common part.
+    """Return how much of the common factors swapped samples preserve: those of the sample that gave the common block.
 
-    A network as in `swap_accuracy` learns to read the factors (n, k) from real rows (squared error), and reads them from
-    swapped ones. Per factor R2 = 1 - sum_i (y_i - yhat_i)^2 / sum_i (y_i - mean y)^2, y being the common donor's, **cut off
-    below at 0**; then the mean over the factors that vary. In [0, 1], higher is better: 1 means that a swap leaves the
-    common factors alone, 0 that the picture tells nothing of them any more. `ceiling` is the same on real rows `held_x`, or on
-    a random fifth of the real rows, kept from training. Unknown factors (NaN) are left out.
+    A network as in `swap_accuracy` is trained to predict the factors (n, k) of real samples (squared error), and predicts those
+    of swapped ones. Per factor R2 = 1 - sum_i (y_i - yhat_i)^2 / sum_i (y_i - mean y)^2, y being the factors of the sample that
+    gave the common block, **clipped at 0**; then the mean over the factors that vary. In [0, 1], higher is better: 1 means that
+    a swap leaves the common factors unchanged, 0 that the decoded sample shows nothing of them. `ceiling` is the same on real
+    samples `test_x`, or on a random fifth of the real samples, held out. Unknown factors (NaN) are left out.
     """
-    rows, held, swapped = _three(real_x, held_x, swapped_x)
-    truth, wanted = factor_columns(real_factors, len(rows)), factor_columns(wanted_factors, len(swapped))
-    if held is None:
-        train, test = _fifth(len(rows), seed)
-        rows, held, truth, kept = rows[train], rows[test], truth[train], truth[test]
-    elif held_factors is None:
-        raise ValueError("swap_preservation expected held_factors beside held_x, but got None; pass both or none.")
+    from untwine.metrics.classifier import train_regressor
+
+    train_x, held_out, swapped = _network_inputs(real_x, test_x, swapped_x)
+    truth, common = check_factors(real_factors, len(train_x)), check_factors(common_factors, len(swapped))
+    if held_out is None:
+        train, test = _hold_out_fifth(len(train_x), seed)
+        train_x, held_out, truth, test_truth = train_x[train], train_x[test], truth[train], truth[test]
+    elif test_factors is None:
+        raise ValueError("swap_preservation needs test_factors with test_x; got None; pass both or neither.")
     else:
-        kept = factor_columns(held_factors, len(held))
-    if len({truth.shape[1], wanted.shape[1], kept.shape[1]}) > 1:
+        test_truth = check_factors(test_factors, len(held_out))
+    if len({truth.shape[1], common.shape[1], test_truth.shape[1]}) > 1:
         raise ValueError(
-            f"swap_preservation expected the same factors of all rows, but got {truth.shape[1]} of real, {kept.shape[1]} of "
-            f"held-out and {wanted.shape[1]} of swapped rows."
+            f"swap_preservation needs the same factors of all samples; got {truth.shape[1]} of real, {test_truth.shape[1]} of "
+            f"test and {common.shape[1]} of swapped samples."
         )
-    scored = [all(_varies(column) for column in columns) for columns in zip(truth.T, wanted.T, kept.T, strict=True)]
+    scored = [all(_varies(column) for column in columns) for columns in zip(truth.T, common.T, test_truth.T, strict=True)]
     if not any(scored):
-        raise ValueError(
-            f"swap_preservation expected a factor that varies, but none of the {truth.shape[1]} does; pass others."
-        )
-    judge = factor_judge(rows, truth[:, scored], seed)
-    wanted, kept = wanted[:, scored], kept[:, scored]
-    value, folds = _explained(wanted, judge(swapped), seed)
-    ceiling, ceiling_folds = _explained(kept, judge(held), seed)
+        raise ValueError(f"swap_preservation needs a factor that varies; got none among {truth.shape[1]}; pass others.")
+    predict = train_regressor(train_x, truth[:, scored], seed)
+    common, test_truth = common[:, scored], test_truth[:, scored]
+    value, folds = _explained(common, predict(swapped), seed)
+    ceiling, ceiling_folds = _explained(test_truth, predict(held_out), seed)
     return Swap(value, ceiling, folds, ceiling_folds, len(swapped))
 
 
 def other_class(labels: ArrayLike, seed: int = 0) -> Array:
-    """Return for each row the index of a random row of another class: the donor of its new salient part."""
-    labels = class_column(labels, np.size(labels))
+    """Return for each sample the index of a random sample of another class: the donor of its new salient block."""
+    labels = check_labels(labels, np.size(labels))
     sizes = np.bincount(labels)
     if len(sizes) < 2:
-        raise ValueError(f"other_class expected at least 2 classes, but got 1 in {len(labels)} rows; pass more rows.")
+        raise ValueError(f"other_class needs at least 2 classes; got 1 in {len(labels)} samples; pass more samples.")
     order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
-    # A random place in the list of all rows without those of the own class, which stand together.
+    # A random position among all samples sorted by class, skipping those of the own class, which are contiguous.
     place = (np.random.default_rng(seed).random(len(labels)) * (len(labels) - sizes[labels])).astype(int)
     return np.asarray(order[place + np.where(place >= starts[labels], sizes[labels], 0)])
 
 
-def _three(real: ArrayLike, held: ArrayLike | None, swapped: ArrayLike) -> tuple[Any, Any, Any]:
-    rows, other = judged_rows(real, "real_x"), judged_rows(swapped, "swapped_x")
-    kept = None if held is None else judged_rows(held, "held_x")
-    if any(part.shape[1:] != rows.shape[1:] for part in (other, *(() if kept is None else (kept,)))):
+def _network_inputs(real: ArrayLike, test: ArrayLike | None, swapped: ArrayLike) -> tuple[Any, Any, Any]:
+    from untwine.metrics.classifier import network_input
+
+    train_x, swapped_x = network_input(real, "real_x"), network_input(swapped, "swapped_x")
+    test_x = None if test is None else network_input(test, "test_x")
+    if any(x.shape[1:] != train_x.shape[1:] for x in (swapped_x, *(() if test_x is None else (test_x,)))):
         raise ValueError(
-            f"swapped rows expected the shape of real ones, {tuple(rows.shape[1:])}, but got {tuple(other.shape[1:])}."
+            f"swapped_x and test_x must have the shape of real_x, {tuple(train_x.shape[1:])}; got {tuple(swapped_x.shape[1:])}."
         )
-    if len(rows) < 2 * PARTS:
-        raise ValueError(f"real_x expected at least {2 * PARTS} rows to train a judge on, but got {len(rows)}; pass more.")
-    return rows, kept, other
+    if len(train_x) < 2 * SUBSETS:
+        raise ValueError(f"real_x must be at least {2 * SUBSETS} samples to train on; got {len(train_x)}; pass more.")
+    return train_x, test_x, swapped_x
 
 
-def _fifth(rows: int, seed: int) -> tuple[Array, Array]:
-    order = np.random.default_rng(seed).permutation(rows)
-    return order[rows // 5 :], order[: rows // 5]
+def _hold_out_fifth(n: int, seed: int) -> tuple[Array, Array]:
+    order = np.random.default_rng(seed).permutation(n)
+    return order[n // 5 :], order[: n // 5]
 
 
 def _varies(column: Array) -> bool:
@@ -162,12 +173,78 @@ def _varies(column: Array) -> bool:
     return bool(len(known) and np.ptp(known) > 0)
 
 
-def _explained(truth: Array, read: Array, seed: int) -> tuple[float, tuple[float, ...]]:
-    """Return the mean R2, and that of random parts of the rows, over the variance of all of them."""
-    ratios = (truth - read) ** 2 / np.nanvar(truth, axis=0)
-    parts = random_parts(np.arange(len(truth)), PARTS, seed)
-    return _r2(ratios), tuple(_r2(ratios[part]) for part in parts if not np.isnan(ratios[part]).all(0).any())
+def _explained(truth: Array, predicted: Array, seed: int) -> tuple[float, tuple[float, ...]]:
+    """Return the mean R2, and that of random subsets of the samples, over the variance of all of them."""
+    ratios = (truth - predicted) ** 2 / np.nanvar(truth, axis=0)
+    subsets = random_subsets(np.arange(len(truth)), SUBSETS, seed)
+    return _r2(ratios), tuple(_r2(ratios[subset]) for subset in subsets if not np.isnan(ratios[subset]).all(0).any())
 
 
 def _r2(ratios: Array) -> float:
     return float(np.maximum(0.0, 1.0 - np.nanmean(ratios, axis=0)).mean())
+
+
+def measure_changed(data: Encoded, name: str, change: Callable[[Latents, Array, Array], Latents]) -> Iterator[Measurement]:
+    """Yield accuracy and preservation of samples decoded from changed latents.
+
+    `change` is given the latents of the scored samples, for each the index of a donor of another class among them, and the
+    donor's class.
+    """
+    indices = data.labelled_indices()
+    labels = data.labels_of(indices)
+    if data.train is not None:
+        train, real = data.train, data.train.labelled_indices()
+    else:  # the networks are trained on one half of the scored samples, and predict the other half
+        half = next(random_halves(labels, 1))
+        train, real = data, indices[half]
+        indices, labels = np.delete(indices, half), np.delete(labels, half)
+    chosen = np.random.default_rng(0).permutation(len(indices))[:MAX_SAMPLES]
+    indices, labels = indices[chosen], labels[chosen]
+    donors = other_class(labels)
+    decoded = data.decode(change(data.latents.take(indices), donors, labels[donors]))
+    train_x, test_x = train.samples.x[real], data.samples.x[indices]
+    accuracy = swap_accuracy(train_x, train.labels_of(real), decoded, labels[donors], test_x, labels)
+    yield from _measure_swap(f"{name}_accuracy", accuracy)
+    columns = data.factor_columns(salient=False)
+    if len(columns):
+        truth, common = train.factors_of(real, columns), data.factors_of(indices, columns)
+        yield from _measure_swap(f"{name}_preservation", swap_preservation(train_x, truth, decoded, common, test_x, common))
+
+
+def _measure_swap(name: str, result: Swap) -> Iterator[Measurement]:
+    yield Measurement(f"{name}.x", result.value, subset_interval(result.value, result.folds), result.n)
+    interval = subset_interval(result.ceiling, result.ceiling_folds)
+    yield Measurement(f"{name}_ceiling.x", result.ceiling, interval, result.n)
+
+
+def _measure(data: Encoded) -> Iterator[Measurement]:
+    block = data.swapped_block() or ""
+    yield from measure_changed(data, "swap", lambda own, donors, _: own.swap(own.take(donors), block))
+
+
+METRIC = Metric(
+    name="swap",
+    function=_measure,
+    description="Whether a swapped block shows in decoded samples and the rest is preserved, by networks trained on real "
+    "samples (on request).",
+    scores={
+        "swap_accuracy": ScoreInfo(
+            "Does a swapped block show in the decoded sample? How often a classifier trained on real samples predicts the "
+            "donor's class.",
+            HIGHER,
+        ),
+        "swap_accuracy_ceiling": ScoreInfo(
+            "Accuracy of that classifier on real samples: no swap can be expected to score more.", INFO
+        ),
+        "swap_preservation": ScoreInfo(
+            "Is the rest preserved when a block is swapped? R² of its ground-truth factors, by a network trained on real "
+            "samples.",
+            HIGHER,
+        ),
+        "swap_preservation_ceiling": ScoreInfo(
+            "R² of that network on real samples: no swap can be expected to score more.", INFO
+        ),
+    },
+    requires=(TWO_BLOCKS, LABELS),
+    version=2,
+)

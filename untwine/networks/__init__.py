@@ -1,55 +1,82 @@
-"""Plain modules, and the closed table of networks that a method can ask for by name."""
+"""Plain `nn.Module`s, and the table of encoder-decoder pairs that a method selects by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from torch import nn
 
 from untwine.networks.attention import AttentionDecoder
 from untwine.networks.channel_norm import LayeredDecoder, LayeredEncoder
 from untwine.networks.conv import ConvDecoder, ConvEncoder
-from untwine.networks.dcgan import DCGANDecoder, DCGANEncoder, Trunk, TrunkMaker
+from untwine.networks.dcgan import DCGANDecoder, DCGANEncoder, Trunk, TrunkBuilder
 from untwine.networks.karras import KarrasDecoder, KarrasEncoder
 from untwine.networks.mlp import MLPDecoder, MLPEncoder
 from untwine.networks.shapes import ShapesDecoder, ShapesEncoder
+from untwine.registry.checks import check_choice
+
+# Of (shape, out, width), from samples (n, *shape) to (n, out).
+EncoderBuilder = Callable[[tuple[int, ...], int, int], nn.Module]
+# Of (codes, shape, width), from codes (n, codes) to (n, *shape).
+DecoderBuilder = Callable[[int, tuple[int, ...], int], nn.Module]
 
 
-class Pair(NamedTuple):
-    """An encoder of (shape, out, width), a decoder of (codes, shape, width), usual width, whether they need pictures."""
+@dataclass(frozen=True)
+class NetworkPair:
+    """An encoder and a decoder of one architecture.
 
-    encoder: Callable[[tuple[int, ...], int, int], nn.Module]
-    decoder: Callable[[int, tuple[int, ...], int], nn.Module]
-    width: int
-    pictures: bool
-    trunk: Callable[[tuple[int, ...], int, int], nn.Module] | None = None  # of discriminators, where not the encoder itself
-    noisy: TrunkMaker | None = None  # a trunk of several heads, with noise between its layers
+    Parameters
+    ----------
+    encoder, decoder
+        What builds them.
+    default_width
+        The number of hidden units, or of channels after the first convolution, where the method sets none.
+    images_only
+        Whether samples must be images (C, H, W).
+    discriminator_trunk
+        What builds the trunk of a discriminator, where it is not the encoder itself.
+    noisy_trunk
+        What builds a trunk with noise before every layer, for critics with several heads; None where there is none.
+    """
+
+    encoder: EncoderBuilder
+    decoder: DecoderBuilder
+    default_width: int
+    images_only: bool = True
+    discriminator_trunk: EncoderBuilder | None = None
+    noisy_trunk: TrunkBuilder | None = None
 
 
 NETWORKS = {
-    "mlp": Pair(MLPEncoder, MLPDecoder, 256, pictures=False),
-    "conv": Pair(ConvEncoder, ConvDecoder, 32, pictures=True),
-    "conv_norm": Pair(partial(ConvEncoder, norm=True), partial(ConvDecoder, norm=True), 32, pictures=True, trunk=ConvEncoder),
-    "conv64": Pair(ShapesEncoder, ShapesDecoder, 32, pictures=True),
-    "dcgan": Pair(DCGANEncoder, DCGANDecoder, 32, pictures=True, noisy=Trunk),
-    "dcgan_attention": Pair(
-        partial(DCGANEncoder, spectral=True), AttentionDecoder, 32, pictures=True, noisy=partial(Trunk, spectral=True)
+    "mlp": NetworkPair(MLPEncoder, MLPDecoder, 256, images_only=False),
+    "conv": NetworkPair(ConvEncoder, ConvDecoder, 32),
+    "conv_norm": NetworkPair(
+        partial(ConvEncoder, norm=True), partial(ConvDecoder, norm=True), 32, discriminator_trunk=ConvEncoder
     ),
-    "karras": Pair(KarrasEncoder, KarrasDecoder, 8, pictures=True, trunk=partial(KarrasEncoder, norm=False)),
-    "layers6": Pair(partial(LayeredEncoder, layers=6), partial(LayeredDecoder, layers=6), 32, pictures=True),
-    "layers8": Pair(partial(LayeredEncoder, layers=8), partial(LayeredDecoder, layers=8), 32, pictures=True),
+    "conv64": NetworkPair(ShapesEncoder, ShapesDecoder, 32),
+    "dcgan": NetworkPair(DCGANEncoder, DCGANDecoder, 32, noisy_trunk=Trunk),
+    "dcgan_attention": NetworkPair(
+        partial(DCGANEncoder, spectral=True), AttentionDecoder, 32, noisy_trunk=partial(Trunk, spectral=True)
+    ),
+    "karras": NetworkPair(KarrasEncoder, KarrasDecoder, 8, discriminator_trunk=partial(KarrasEncoder, norm=False)),
+    "layers6": NetworkPair(partial(LayeredEncoder, layers=6), partial(LayeredDecoder, layers=6), 32),
+    "layers8": NetworkPair(partial(LayeredEncoder, layers=8), partial(LayeredDecoder, layers=8), 32),
 }
 
 
-def choose(name: str, shape: tuple[int, ...]) -> Pair:
-    """Return the networks of that name for rows of that shape; `auto` is `mlp`."""
-    name = "mlp" if name == "auto" else name
-    if name not in NETWORKS:
-        raise ValueError(f"networks expected one of auto, {', '.join(NETWORKS)}, but got {name!r}.")
-    if NETWORKS[name].pictures and len(shape) != 3:
+def select_networks(name: str, shape: tuple[int, ...]) -> NetworkPair:
+    """Return the networks of that name for samples of that shape; `auto` is `mlp`."""
+    pair = NETWORKS[check_choice("networks", "mlp" if name == "auto" else name, ("auto", *NETWORKS))]
+    if pair.images_only:
+        check_images(name, shape)
+    return pair
+
+
+def check_images(networks: str, shape: tuple[int, ...]) -> None:
+    """Refuse networks of images for samples that are vectors."""
+    if len(shape) != 3:
         raise ValueError(
-            f"networks={name!r} expected pictures (C, H, W), but the rows are vectors of {shape[0]}; use networks='mlp'."
+            f"networks={networks!r} needs images (C, H, W); got vectors with {shape[0]} features; use networks='mlp'."
         )
-    return NETWORKS[name]

@@ -1,11 +1,12 @@
-"""Networks of paper 004 (appendix A.1): the class code sets the statistics of what the content code draws.
+"""Networks of paper 004 (appendix A.1): the content code is decoded to feature maps, the class code modulates them by AdaIN.
 
-At the paper's size of 64 x 64 and `width` 64 they are its networks: 3 linear layers (512, 1024, 4096), four times up-sampling,
-a 3 x 3 convolution of 256 channels, LeakyReLU and AdaIN, then convolutions of 5 x 5 (64) and 7 x 7; encoders of a 7 x 7
-convolution (64), four strided 4 x 4 ones (128, 256, 256, 256) and 3 linear layers (256, 256, codes). Pictures of other sizes
-are doubled, or halved, as often as it takes between them and a side of at most 4.
+At the paper's size of 64 x 64 and `width` 64 they are its networks. Generator: 3 linear layers (512, 1024, 4096 units), four
+blocks of up-sampling, 3 x 3 convolution (256 channels), LeakyReLU and AdaIN, then convolutions of 5 x 5 (64) and 7 x 7.
+Encoders: a 7 x 7 convolution (64), four strided 4 x 4 ones (128, 256, 256, 256) and 3 linear layers (256, 256, codes). Images
+of other sizes have as many blocks as it takes between their size and a side of at most 4.
 
-Deviation: the scale is 1 plus a linear map of the class code, not the map alone, so that nothing fades while codes are small.
+Deviation from the paper: the scale is 1 plus a linear map of the class code, not the map alone, so that activations do not
+vanish while codes are small.
 """
 
 from __future__ import annotations
@@ -14,42 +15,42 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.networks.conv import halvings
+from untwine.networks.conv import halving_pad, halvings
 from untwine.networks.mlp import layers
 
 EPSILON = 1e-5
 
 
 class Modulation(nn.Module):
-    """Scale and shift each channel (or column) by linear maps of the class code: $(1 + A e) x + B e + b$."""
+    """Scale and shift each channel (or feature) by linear maps of the class code e: $(1 + A e) x + B e + b$."""
 
     def __init__(self, n_class: int, channels: int) -> None:
         super().__init__()
         self.linear = nn.Linear(n_class, 2 * channels)
 
     def forward(self, x: Tensor, e: Tensor) -> Tensor:
-        """Change (n, C) or (n, C, H, W)."""
+        """Modulate x (n, C) or (n, C, H, W) by e (n, n_class)."""
         scale, shift = self.linear(e).chunk(2, 1)
         view = (*scale.shape, *(1 for _ in x.shape[2:]))
-        changed: Tensor = (1 + scale.view(view)) * x + shift.view(view)
-        return changed
+        modulated: Tensor = (1 + scale.view(view)) * x + shift.view(view)
+        return modulated
 
 
 class AdaIN(nn.Module):
-    """Bring each channel of each picture to mean 0 and deviation 1, then scale and shift it as the class code says."""
+    """Adaptive instance norm: each channel of each image to mean 0 and std 1, then modulated by the class code."""
 
     def __init__(self, n_class: int, channels: int) -> None:
         super().__init__()
         self.modulation = Modulation(n_class, channels)
 
     def forward(self, x: Tensor, e: Tensor) -> Tensor:
-        """Change (n, C, H, W)."""
+        """Normalise x (n, C, H, W) and modulate it by e (n, n_class)."""
         var, mean = torch.var_mean(x, (2, 3), keepdim=True, correction=0)
         return self.modulation((x - mean) * torch.rsqrt(var + EPSILON), e)  # type: ignore[no-any-return]
 
 
 class AdaINGenerator(nn.Module):
-    """Draws pictures: the content code through linear layers and up-sampling convolutions, the class code by AdaIN."""
+    """Decoder of images: the content code through linear layers and up-sampling convolutions, the class code by AdaIN."""
 
     def __init__(self, shape: tuple[int, ...], n_class: int, n_content: int, width: int) -> None:
         super().__init__()
@@ -80,11 +81,10 @@ class AdaINEncoder(nn.Module):
         super().__init__()
         sizes = halvings(*shape[1:])
         widths = [width, *(2 * width if i == 0 else 4 * width for i in range(len(sizes) - 1))]
-        parts: list[nn.Module] = [nn.Conv2d(shape[0], width, 7, padding=3), nn.LeakyReLU(0.2)]
-        for (h, w), before, after in zip(sizes, widths, widths[1:], strict=False):
-            # An odd side gets one more row or column of zeros, so that every side is halved and rounded up.
-            parts += [nn.ZeroPad2d((1, 1 + w % 2, 1, 1 + h % 2)), nn.Conv2d(before, after, 4, 2), nn.LeakyReLU(0.2)]
-        self.convolutions = nn.Sequential(*parts)
+        modules: list[nn.Module] = [nn.Conv2d(shape[0], width, 7, padding=3), nn.LeakyReLU(0.2)]
+        for size, before, after in zip(sizes, widths, widths[1:], strict=False):
+            modules += [halving_pad(size), nn.Conv2d(before, after, 4, 2), nn.LeakyReLU(0.2)]
+        self.convolutions = nn.Sequential(*modules)
         flat, hidden = widths[-1] * sizes[-1][0] * sizes[-1][1], 4 * width
         self.linear = nn.Sequential(
             nn.Linear(flat, hidden), nn.LeakyReLU(0.2), nn.Linear(hidden, hidden), nn.LeakyReLU(0.2), nn.Linear(hidden, out)

@@ -1,8 +1,8 @@
-"""The generator of paper 003, table 5: nearest up-sampling and 3 x 3 convolutions, with self-attention in the middle.
+"""The generator of paper 003, table 5: nearest-neighbour up-sampling and 3 x 3 convolutions, with one self-attention layer.
 
 At 128 x 128 and width 64 it has the layers of the table: a linear layer to (512, 4, 4), then 1024-512-256, attention,
-256-128-64-c, batch norm and ReLU after each convolution but the last. Smaller pictures leave out the first up-samplings. The
-table does not say what the attention is made of: here it is that of Zhang et al., *Self-Attention GANs*, 2019.
+256-128-64-c, with batch norm and ReLU after each convolution but the last. Smaller images skip the first up-samplings. The
+table does not specify the attention layer: here it is that of Zhang et al., *Self-Attention GANs*, 2019.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.networks.conv import halvings
-from untwine.networks.dcgan import started
+from untwine.networks.dcgan import init_dcgan_weights
 from untwine.networks.norm import BatchNorm
 
-TIMES = (16, 8, 4, 4, 1)  # the channels after each up-sampling over the width
+CHANNEL_FACTORS = (16, 8, 4, 4, 1)  # the channels after each up-sampling, in units of width
 
 
 class SelfAttention(nn.Module):
-    r"""Add to each pixel what it finds at others: $x + \gamma h(x) \mathrm{softmax}(f(x)^T g(x))$; at first $\gamma = 0$."""
+    r"""Self-attention over pixels with a residual: $x + \gamma h(x) \mathrm{softmax}(f(x)^T g(x))$; $\gamma$ starts at 0."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        few = max(1, channels // 8)
-        self.f, self.g, self.h = (nn.Conv2d(channels, out, 1) for out in (few, few, channels))
+        reduced = max(1, channels // 8)
+        self.f, self.g, self.h = (nn.Conv2d(channels, out, 1) for out in (reduced, reduced, channels))
         self.gamma = nn.Parameter(torch.zeros(1))
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (n, C, H, W) to the same shape."""
-        f, g, h = (part(x).flatten(2) for part in (self.f, self.g, self.h))
-        seen = torch.softmax(f.transpose(1, 2) @ g, dim=1)  # (n, from, to): each pixel's weights add up to 1
-        found: Tensor = h @ seen
-        return x + self.gamma * found.view_as(x)
+        f, g, h = (layer(x).flatten(2) for layer in (self.f, self.g, self.h))
+        attention = torch.softmax(f.transpose(1, 2) @ g, dim=1)  # (n, from, to): each pixel's weights sum to 1
+        attended: Tensor = h @ attention
+        return x + self.gamma * attended.view_as(x)
 
 
 class AttentionDecoder(nn.Module):
-    """A linear layer, then at each size an up-sampling and a convolution; attention at a quarter of the side."""
+    """A linear layer, then blocks of up-sampling and convolution; attention where the side is a quarter of the image's."""
 
     def __init__(self, codes: int, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
@@ -47,16 +47,16 @@ class AttentionDecoder(nn.Module):
         self.linear = nn.Linear(codes, prod(self.start))
         ups = len(self.sizes) - 1
         before, self.steps = self.start[0], nn.ModuleList()
-        for number, times in enumerate(TIMES[-ups:]):
-            parts = [*convolution(before, times * width)]
+        for number, factor in enumerate(CHANNEL_FACTORS[-ups:]):
+            modules = [*convolution(before, factor * width)]
             if number == ups - 3:
-                parts.append(SelfAttention(times * width))
+                modules.append(SelfAttention(factor * width))
             if number == ups - 2:
-                parts += convolution(times * width, 2 * width)
-            before = 2 * width if number == ups - 2 else times * width
-            self.steps.append(nn.Sequential(*parts))
+                modules += convolution(factor * width, 2 * width)
+            before = 2 * width if number == ups - 2 else factor * width
+            self.steps.append(nn.Sequential(*modules))
         self.last = nn.Conv2d(before, shape[0], 3, padding=1)
-        started(self)
+        init_dcgan_weights(self)
 
     def forward(self, z: Tensor) -> Tensor:
         """Map (n, codes) to (n, C, H, W)."""
@@ -67,5 +67,5 @@ class AttentionDecoder(nn.Module):
 
 
 def convolution(before: int, after: int) -> list[nn.Module]:
-    """Return a 3 x 3 convolution that keeps the size, with batch norm and ReLU."""
+    """Return a 3 x 3 convolution of stride 1, batch norm and ReLU."""
     return [nn.Conv2d(before, after, 3, padding=1, bias=False), BatchNorm(after), nn.ReLU()]

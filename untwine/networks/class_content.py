@@ -1,30 +1,30 @@
-"""Networks between rows and two codes, class and content, by name.
+"""Generators and encoders for two latent blocks, class and content, by name.
 
-`adain` has the networks of paper 004. `mlp` is the same idea without pixels: layers of the content code, whose last hidden
-units the class code scales and shifts. Every other name of the table of networks draws from both codes side by side. `auto`
-is `mlp`, as elsewhere.
+`adain` has the networks of paper 004. `mlp` is the same idea for vectors: an MLP of the content code, whose last hidden layer
+the class code scales and shifts. Every other name of the table of networks decodes both codes concatenated. `auto` is `mlp`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.networks import choose
+from untwine.networks import check_images, select_networks
 from untwine.networks.adain import AdaINEncoder, AdaINGenerator, Modulation
+from untwine.networks.custom import check_output_shape
 from untwine.networks.mlp import layers
 
 ADAIN_WIDTH = 8
-OWN = ("generator", "class_encoder", "content_encoder")
+MODULE_NAMES = ("generator", "class_encoder", "content_encoder")
 
 
 class ModulatedMLP(nn.Module):
-    """From the content code to rows of any shape through two hidden layers; the class code scales and shifts the second."""
+    """Two hidden layers from the content code to samples of any shape; the class code modulates the second."""
 
     def __init__(self, shape: tuple[int, ...], n_class: int, n_content: int, width: int) -> None:
         super().__init__()
@@ -40,8 +40,8 @@ class ModulatedMLP(nn.Module):
         return self.last(x).view(-1, *self.shape)  # type: ignore[no-any-return]
 
 
-class SideBySide(nn.Module):
-    """A decoder that is given both codes as one."""
+class ConcatDecoder(nn.Module):
+    """A decoder of the concatenation of both codes."""
 
     def __init__(self, decoder: nn.Module) -> None:
         super().__init__()
@@ -53,77 +53,70 @@ class SideBySide(nn.Module):
 
 
 class Generator(nn.Module):
-    """Rows in the networks' units from both codes: of pictures, the sigmoid of what the inner network gives."""
+    """A network of both codes, with a sigmoid for images, which are in [0, 1]."""
 
-    def __init__(self, inner: nn.Module, pictures: bool) -> None:
+    def __init__(self, inner: nn.Module, images: bool) -> None:
         super().__init__()
-        self.inner, self.pictures = inner, pictures
+        self.inner, self.images = inner, images
 
     def forward(self, e: Tensor, c: Tensor) -> Tensor:
         """Map class codes (n, n_class) and content codes (n, n_content) to (n, *shape)."""
         x = self.inner(e, c).to(e.dtype)
-        return torch.sigmoid(x) if self.pictures else x
+        return torch.sigmoid(x) if self.images else x
 
 
-class Asks(Protocol):
-    """The fields of a method that say which networks it wants."""
+class ClassContentFields(Protocol):
+    """The fields of a method that determine its generator and encoders."""
 
-    networks: str
-    width: int | None
-    n_class: int
-    n_content: int
+    @property
+    def networks(self) -> str:
+        """A name from the table of networks."""
+
+    @property
+    def width(self) -> int | None:
+        """The width of the networks; None for the usual one."""
+
+    @property
+    def n_class(self) -> int:
+        """The width of the class code."""
+
+    @property
+    def n_content(self) -> int:
+        """The width of the content code."""
 
 
-def generator(asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Generator:
-    """Return the generator that a method asks for, or the user's own: from both codes to (n, *shape), logits for pictures."""
-    name, inner = _named(asks.networks, shape), own.get("generator")
+def build_generator(fields: ClassContentFields, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Generator:
+    """Return the generator of a method, or the user's own: from both codes to (n, *shape), logits for images."""
+    name, inner = _resolve_name(fields.networks, shape), own.get("generator")
     if inner is not None:
-        codes = (torch.zeros(2, asks.n_class), torch.zeros(2, asks.n_content))
-        _try("generator", inner, codes, (2, *shape))
+        codes = (torch.zeros(2, fields.n_class), torch.zeros(2, fields.n_content))
+        check_output_shape("generator", inner, codes, (2, *shape))
     elif name == "adain":
-        inner = AdaINGenerator(shape, asks.n_class, asks.n_content, asks.width or ADAIN_WIDTH)
+        inner = AdaINGenerator(shape, fields.n_class, fields.n_content, fields.width or ADAIN_WIDTH)
     elif name == "mlp":
-        inner = ModulatedMLP(shape, asks.n_class, asks.n_content, asks.width or choose(name, shape).width)
+        width = fields.width or select_networks(name, shape).default_width
+        inner = ModulatedMLP(shape, fields.n_class, fields.n_content, width)
     else:
-        pair = choose(name, shape)
-        inner = SideBySide(pair.decoder(asks.n_class + asks.n_content, shape, asks.width or pair.width))
-    return Generator(inner, pictures=len(shape) == 3)
+        pair = select_networks(name, shape)
+        inner = ConcatDecoder(pair.decoder(fields.n_class + fields.n_content, shape, fields.width or pair.default_width))
+    return Generator(inner, images=len(shape) == 3)
 
 
-def encoder(part: str, out: int, asks: Asks, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.Module:
-    """Return the encoder of a part ("class" or "content") to `out` numbers, or the user's own, `class_encoder` for instance."""
-    name, mine = _named(asks.networks, shape), own.get(f"{part}_encoder")
-    if mine is not None:
-        _try(f"{part}_encoder", mine, (torch.zeros(2, *shape),), (2, out))
-        return mine
+def build_encoder(
+    block: str, out: int, fields: ClassContentFields, shape: tuple[int, ...], own: Mapping[str, nn.Module]
+) -> nn.Module:
+    """Return the encoder of a block ("class" or "content") to (n, out), or the user's own, such as `class_encoder`."""
+    name, custom = _resolve_name(fields.networks, shape), own.get(f"{block}_encoder")
+    if custom is not None:
+        check_output_shape(f"{block}_encoder", custom, (torch.zeros(2, *shape),), (2, out))
+        return custom
     if name == "adain":
-        return AdaINEncoder(shape, out, asks.width or ADAIN_WIDTH)
-    pair = choose(name, shape)
-    return pair.encoder(shape, out, asks.width or pair.width)
+        return AdaINEncoder(shape, out, fields.width or ADAIN_WIDTH)
+    pair = select_networks(name, shape)
+    return pair.encoder(shape, out, fields.width or pair.default_width)
 
 
-def refuse_unknown(own: Mapping[str, nn.Module], known: Sequence[str] = OWN) -> None:
-    """Refuse modules that no network of the method is called after."""
-    if unknown := set(own) - set(known):
-        raise ValueError(f"networks expected modules named {', '.join(known)}, but got {', '.join(sorted(unknown))}.")
-
-
-def _named(networks: str, shape: tuple[int, ...]) -> str:
-    if networks == "auto":
-        return "mlp"
-    if networks == "adain" and len(shape) != 3:
-        raise ValueError(
-            f"networks='adain' expected pictures (C, H, W), but the rows are vectors of {shape[0]}; use networks='mlp'."
-        )
-    return networks
-
-
-def _try(name: str, module: nn.Module, given: tuple[Tensor, ...], wanted: tuple[int, ...]) -> None:
-    try:
-        with torch.no_grad():
-            got: object = tuple(module(*given).shape)
-    except (RuntimeError, AttributeError, TypeError) as error:
-        got = f"an error ({' '.join(str(error).split())})"
-    if got != wanted:
-        came = " and ".join(str(tuple(one.shape)) for one in given)
-        raise ValueError(f"the {name} expected to map {came} to {wanted}, but gives {got}.")
+def _resolve_name(networks: str, shape: tuple[int, ...]) -> str:
+    if networks == "adain":
+        check_images(networks, shape)
+    return "mlp" if networks == "auto" else networks

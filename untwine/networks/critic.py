@@ -1,4 +1,4 @@
-"""The two sides of a generative game: a generator of rows, and a trunk with several heads that looks at them."""
+"""Networks of a GAN: a generator, and a critic with one trunk and several heads."""
 
 from __future__ import annotations
 
@@ -9,83 +9,83 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from untwine.networks import Pair, choose
+from untwine.networks import NetworkPair, select_networks
 from untwine.networks.dcgan import Head
-from untwine.networks.noise import Draw, noisy
+from untwine.networks.noise import Draw, add_noise
 
 FEATURES = 128
 
 
-def chosen(name: str, shape: tuple[int, ...]) -> Pair:
-    """Return the networks of that name; `auto` is `dcgan` for pictures and `mlp` for vectors."""
-    return choose("dcgan" if name == "auto" and len(shape) == 3 else name, shape)
+def select_gan_networks(name: str, shape: tuple[int, ...]) -> NetworkPair:
+    """Return the networks of that name; `auto` is `dcgan` for images and `mlp` for vectors."""
+    return select_networks("dcgan" if name == "auto" and len(shape) == 3 else name, shape)
 
 
 class Generator(nn.Module):
-    """A decoder whose pictures are in [-1, 1]; vectors are as it gives them."""
+    """A decoder with a tanh for images, which are in [-1, 1]; none for vectors."""
 
-    def __init__(self, pair: Pair, codes: int, shape: tuple[int, ...], width: int) -> None:
+    def __init__(self, pair: NetworkPair, codes: int, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
-        self.decoder, self.pictures = pair.decoder(codes, shape, width), len(shape) == 3
+        self.decoder, self.images = pair.decoder(codes, shape, width), len(shape) == 3
 
     def forward(self, *codes: Tensor) -> Tensor:
-        """Return rows (n, *shape) from codes given block by block."""
+        """Map codes, one (n, width) for each block, to samples (n, *shape)."""
         joined = torch.cat(codes, 1) if len(codes) > 1 else codes[0]
         out: Tensor = self.decoder(joined).to(joined.dtype)
-        return torch.tanh(out / 2) if self.pictures else out
+        return torch.tanh(out / 2) if self.images else out
 
 
 class Critic(nn.Module):
-    """A trunk, one logit for each question, and codes in named blocks; noise before every layer and every head.
+    """A trunk with heads for logits and for latent codes, and Gaussian noise before every layer and head.
 
-    Of networks that have no noise between their layers the encoder is the trunk, with noise on the row and before the heads.
+    Networks without a noisy trunk use their encoder, with noise on the sample and before the heads.
 
     Parameters
     ----------
     pair, width
-        The networks that the trunk comes from, and their width.
+        The networks that the trunk is taken from, and their width.
     shape
-        The shape of a row, pictures being in [-1, 1].
+        The shape of a sample; images are in [-1, 1].
     logits, codes
-        The names of heads with one number, and the widths of those with codes.
-    deviation
-        Of the noise.
+        The names of the heads with one logit, and the widths of the heads of codes by name.
+    noise_std
+        The standard deviation of the noise.
     """
 
     def __init__(
         self,
-        pair: Pair,
+        pair: NetworkPair,
         shape: tuple[int, ...],
         width: int,
         *,
         logits: Sequence[str] = (),
         codes: Mapping[str, int],
-        deviation: float,
+        noise_std: float,
     ) -> None:
         super().__init__()
-        self.trunk: Any = pair.noisy(shape, width) if pair.noisy else _Plain(pair, shape, width)
-        self.trunk.deviation, self.logits = deviation, tuple(logits)
+        self.trunk: Any = pair.noisy_trunk(shape, width) if pair.noisy_trunk else _Plain(pair, shape, width)
+        self.trunk.noise_std, self.logits = noise_std, tuple(logits)
         heads = {name: self.trunk.head(1, codes=False) for name in logits}
         self.heads = nn.ModuleDict(heads | {name: self.trunk.head(out, codes=True) for name, out in codes.items()})
 
     def forward(self, x: Tensor, draw: Draw | None = None, without: Collection[str] = ()) -> dict[str, Tensor]:
-        """Return what each head but those `without` says of rows (n, *shape): logits (n,), codes (n, width)."""
+        """Return the output of each head but those in `without` for x (n, *shape): logits (n,), codes (n, width)."""
         features = self.trunk(x, draw)
-        said = {name: head(features, draw).to(x.dtype) for name, head in self.heads.items() if name not in without}
-        return {name: out.squeeze(1) if name in self.logits else out for name, out in said.items()}
+        outputs = {name: head(features, draw).to(x.dtype) for name, head in self.heads.items() if name not in without}
+        return {name: out.squeeze(1) if name in self.logits else out for name, out in outputs.items()}
 
 
 class _Plain(nn.Module):
-    """The encoder of any networks as a trunk."""
+    """Any encoder as the trunk, with noise on its input."""
 
-    deviation = 0.0
+    noise_std: float = 0.0
 
-    def __init__(self, pair: Pair, shape: tuple[int, ...], width: int) -> None:
+    def __init__(self, pair: NetworkPair, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
-        self.encoder = (pair.trunk or pair.encoder)(shape, FEATURES, width)
+        self.encoder = (pair.discriminator_trunk or pair.encoder)(shape, FEATURES, width)
 
     def forward(self, x: Tensor, draw: Draw | None = None) -> Tensor:
-        return functional.leaky_relu(self.encoder(noisy(x, draw, self.deviation)), 0.2)
+        return functional.leaky_relu(self.encoder(add_noise(x, draw, self.noise_std)), 0.2)
 
     def head(self, out: int, codes: bool) -> nn.Module:
-        return Head([nn.Linear(FEATURES, out)], self.deviation)
+        return Head([nn.Linear(FEATURES, out)], self.noise_std)

@@ -1,8 +1,8 @@
-"""Networks of paper 001 for pictures of every size from 8 to 128: pixel norm, average pooling, nearest up-sampling.
+"""Networks of paper 001 for images with sides from 8 to 128: pixel norm, average pooling, nearest-neighbour up-sampling.
 
-The building blocks are those of Karras et al., *Progressive Growing of GANs*, 2018. The paper's own pictures are 64 and 96
-pixels wide, in [-1, 1] behind a hyperbolic tangent; its widths stand in a figure only. Pictures are in [0, 1] here: the
-encoder maps them to [-1, 1], and the decoder gives 2 u, for sigmoid(2 u) = (tanh(u) + 1) / 2.
+The building blocks are those of Karras et al., *Progressive Growing of GANs*, 2018. The paper's images are 64 and 96 pixels
+wide, in [-1, 1], the output of a tanh; it gives its widths in a figure only. Our images are in [0, 1]: the encoder maps them to
+[-1, 1], and the decoder returns logits 2 u, for sigmoid(2 u) = (tanh(u) + 1) / 2.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class PixelNorm(nn.Module):
 
 
 def convolution(before: int, after: int, norm: bool) -> list[nn.Module]:
-    """Return a 3 x 3 convolution that keeps the size, LeakyReLU, and pixel norm where asked."""
+    """Return a 3 x 3 convolution of stride 1, LeakyReLU and, with `norm`, pixel norm."""
     return [nn.Conv2d(before, after, 3, padding=1), nn.LeakyReLU(0.2), *([PixelNorm()] if norm else [])]
 
 
 class KarrasEncoder(nn.Module):
-    """At each size a convolution, then average pooling, down to a side of at most 4; then one linear layer.
+    """A convolution at each size, with average pooling between them, down to a side of at most 4; then one linear layer.
 
     Without `norm` it is the trunk of the discriminators, which the paper does not normalise.
     """
@@ -41,12 +41,12 @@ class KarrasEncoder(nn.Module):
         super().__init__()
         sizes = halvings(*shape[1:])
         widths = [shape[0], *channels(width, len(sizes))]
-        parts: list[nn.Module] = []
+        modules: list[nn.Module] = []
         for number, (before, after) in enumerate(pairwise(widths)):
-            # An odd side keeps its last row or column: the window at the border has fewer pixels to take the mean of.
-            parts += [nn.AvgPool2d(2, ceil_mode=True)] if number else []
-            parts += convolution(before, after, norm)
-        self.convolutions = nn.Sequential(*parts)
+            # Odd sides are rounded up: the pooling window at the border averages fewer pixels.
+            modules += [nn.AvgPool2d(2, ceil_mode=True)] if number else []
+            modules += convolution(before, after, norm)
+        self.convolutions = nn.Sequential(*modules)
         self.linear = nn.Linear(widths[-1] * sizes[-1][0] * sizes[-1][1], out)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ class KarrasEncoder(nn.Module):
 
 
 class KarrasDecoder(nn.Module):
-    """The encoder's mirror: one linear layer, then at each size a convolution and nearest up-sampling; last a 1 x 1 one."""
+    """The mirror of the encoder: one linear layer, up-sampling and a convolution at each size, and a 1 x 1 convolution."""
 
     def __init__(self, codes: int, shape: tuple[int, ...], width: int) -> None:
         super().__init__()

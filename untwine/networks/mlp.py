@@ -1,4 +1,4 @@
-"""Fully connected networks, for vectors and for small pictures."""
+"""Fully connected networks, for vectors and small images."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from torch import Tensor, nn
 
 
 def layers(*widths: int) -> nn.Sequential:
-    """Return linear layers with LeakyReLU between them, the last one plain."""
-    parts: list[nn.Module] = []
+    """Return linear layers of these widths with LeakyReLU between them, none after the last."""
+    modules: list[nn.Module] = []
     for before, after in pairwise(widths):
-        parts += [nn.Linear(before, after), nn.LeakyReLU(0.2)]
-    return nn.Sequential(*parts[:-1])
+        modules += [nn.Linear(before, after), nn.LeakyReLU(0.2)]
+    return nn.Sequential(*modules[:-1])
 
 
 class MLPEncoder(nn.Module):
-    """From rows of any shape to `out` numbers through two hidden layers."""
+    """Two hidden layers from flattened samples of any shape to `out` units."""
 
     def __init__(self, shape: tuple[int, ...], out: int, width: int) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class MLPEncoder(nn.Module):
 
 
 class MLPDecoder(nn.Module):
-    """From codes to rows of any shape through two hidden layers."""
+    """Two hidden layers from codes to samples of any shape."""
 
     def __init__(self, codes: int, shape: tuple[int, ...], width: int) -> None:
         super().__init__()

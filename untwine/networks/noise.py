@@ -1,4 +1,4 @@
-"""Gaussian noise as a layer's input has it: drawn by the step, never by a module."""
+"""Gaussian noise on the input of a layer. The training step draws it, never a module."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-# Returns standard normal noise (n, *shape) for each row of a pass; `Batch.noise` is one.
+# Of *shape, returns standard normal noise (n, *shape) for the n samples of a forward pass; `Batch.noise` is one.
 Draw = Callable[..., Tensor]
-DEVIATION = 0.2  # of paper 003
+NOISE_STD = 0.2  # in paper 003
 
 
-def noisy(x: Tensor, draw: Draw | None, deviation: float = DEVIATION) -> Tensor:
-    """Return x with noise added, or x itself where nothing is drawn."""
-    if draw is None or not deviation:
+def add_noise(x: Tensor, draw: Draw | None, noise_std: float = NOISE_STD) -> Tensor:
+    r"""Return $x + \sigma \epsilon$, or x itself where `draw` is None or `noise_std` is 0."""
+    if draw is None or not noise_std:
         return x
-    if x.ndim == 4:  # drawn with the channels last, as pictures lie in memory
-        return torch.add(x, draw(*x.shape[2:], x.shape[1]).permute(0, 3, 1, 2), alpha=deviation)
-    return torch.add(x, draw(*x.shape[1:]), alpha=deviation)
+    if x.ndim == 4:  # drawn channels last, the memory layout of images
+        return torch.add(x, draw(*x.shape[2:], x.shape[1]).permute(0, 3, 1, 2), alpha=noise_std)
+    return torch.add(x, draw(*x.shape[1:]), alpha=noise_std)

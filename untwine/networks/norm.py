@@ -1,4 +1,4 @@
-"""Batch norm over all processes (torch's synchronised one refuses the CPU)."""
+"""Batch norm over the global batch of all processes (`torch.nn.SyncBatchNorm` runs on GPUs only)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from untwine.training import distributed
 
 
 class BatchNorm(nn.Module):
-    """Normalise each channel over the global batch; in evaluation, by the running statistics.
+    """Normalise each channel over the global batch; in evaluation mode by the running statistics.
 
-    The sums go through a reduction with gradient, so two processes with half the batch each take the step of one.
+    The sums over processes are differentiable, so two processes with half the batch each take the step of one.
     """
 
     running_mean: Tensor
@@ -23,7 +23,7 @@ class BatchNorm(nn.Module):
 
     def __init__(self, channels: int, momentum: float = 0.1, eps: float = 1e-5) -> None:
         super().__init__()
-        self.momentum, self.eps, self.follows = momentum, eps, True
+        self.momentum, self.eps, self.track_running_stats = momentum, eps, True
         self.weight = nn.Parameter(torch.ones(channels))
         self.bias = nn.Parameter(torch.zeros(channels))
         self.register_buffer("running_mean", torch.zeros(channels))
@@ -34,7 +34,7 @@ class BatchNorm(nn.Module):
         if not self.training:
             return functional.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
         if distributed.world() == 1:
-            mean, var = (self.running_mean, self.running_var) if self.follows else (None, None)
+            mean, var = (self.running_mean, self.running_var) if self.track_running_stats else (None, None)
             return functional.batch_norm(x, mean, var, self.weight, self.bias, True, self.momentum, self.eps)
         return self._over_processes(x)
 
@@ -45,7 +45,7 @@ class BatchNorm(nn.Module):
         mean = distributed.total(x.sum(axes)) / count
         centred = x - mean.view(view)
         var = distributed.total(centred.square().sum(axes)) / count
-        if self.follows:
+        if self.track_running_stats:
             with torch.no_grad():
                 self.running_mean.lerp_(mean, self.momentum)
                 self.running_var.lerp_(var * count / max(count - 1, 1), self.momentum)
@@ -53,14 +53,14 @@ class BatchNorm(nn.Module):
 
 
 @contextmanager
-def statistics_kept(*modules: nn.Module) -> Iterator[None]:
-    """Let batch norms normalise without following: for passes of generated rows, or in another player's move."""
-    norms = [part for module in modules for part in module.modules() if isinstance(part, BatchNorm)]
-    before = [norm.follows for norm in norms]
+def freeze_running_stats(*modules: nn.Module) -> Iterator[None]:
+    """Do not update running statistics inside: for generated samples, or in another player's step."""
+    norms = [layer for module in modules for layer in module.modules() if isinstance(layer, BatchNorm)]
+    before = [norm.track_running_stats for norm in norms]
     for norm in norms:
-        norm.follows = False
+        norm.track_running_stats = False
     try:
         yield
     finally:
-        for norm, follows in zip(norms, before, strict=True):
-            norm.follows = follows
+        for norm, tracked in zip(norms, before, strict=True):
+            norm.track_running_stats = tracked

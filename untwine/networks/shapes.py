@@ -1,8 +1,8 @@
-"""The usual networks of the field for 64 x 64 pictures of shapes, for every size from 8 to 128.
+"""The standard networks of the disentanglement literature for 64 x 64 images, for sides from 8 to 128.
 
-Strided 4 x 4 convolutions with 32, 32, 64 and 64 channels, a linear layer of 256, ReLU, and the mirror of it all (Higgins et
-al. 2017). Other sizes are halved as often as they need to come down to 4 pixels: the first two halvings have `width` channels,
-the rest twice as many; the linear layer has eight times `width`.
+Strided 4 x 4 convolutions with 32, 32, 64 and 64 channels, a linear layer of 256 units, ReLU, and the mirrored decoder (Higgins
+et al. 2017). Other sizes are halved until the longer side is at most 4: the first two convolutions have `width` channels, the
+others twice as many; the linear layer has eight times `width` units.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from untwine.networks.conv import halvings
+from untwine.networks.conv import apply_cropped, halvings
 
 
 def channels(width: int, steps: int) -> list[int]:
@@ -30,12 +30,12 @@ class ShapesEncoder(nn.Module):
         super().__init__()
         sizes = halvings(*shape[1:])
         widths = [shape[0], *channels(width, len(sizes) - 1)]
-        parts: list[nn.Module] = []
+        modules: list[nn.Module] = []
         for (h, w), (before, after) in zip(sizes[:-1], pairwise(widths), strict=True):
-            # An odd side gets one more row or column of zeros first, so that every side is halved and rounded up.
+            # Odd sides are padded by one more line of zeros, so that halving rounds up.
             odd = [nn.ZeroPad2d((0, w % 2, 0, h % 2))] if h % 2 or w % 2 else []
-            parts += [*odd, nn.Conv2d(before, after, 4, 2, 1), nn.ReLU()]
-        self.convolutions = nn.Sequential(*parts)
+            modules += [*odd, nn.Conv2d(before, after, 4, 2, 1), nn.ReLU()]
+        self.convolutions = nn.Sequential(*modules)
         flat = widths[-1] * sizes[-1][0] * sizes[-1][1]
         self.linear = nn.Sequential(nn.Linear(flat, 8 * width), nn.ReLU(), nn.Linear(8 * width, out))
 
@@ -45,7 +45,7 @@ class ShapesEncoder(nn.Module):
 
 
 class ShapesDecoder(nn.Module):
-    """The encoder's mirror: two linear layers, then transposed convolutions, cut to each size on the way up."""
+    """The mirror of the encoder: two linear layers, then transposed convolutions, each cropped to its size."""
 
     def __init__(self, codes: int, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
@@ -60,7 +60,4 @@ class ShapesDecoder(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         """Map (n, codes) to (n, C, H, W)."""
-        x = self.linear(z).view(-1, *self.start)
-        for step, (height, width) in zip(self.steps, self.sizes[1:], strict=True):
-            x = step(x)[:, :, :height, :width]
-        return x  # type: ignore[no-any-return]
+        return apply_cropped(self.steps, self.linear(z).view(-1, *self.start), self.sizes[1:])

@@ -1,35 +1,35 @@
-"""Pictures of what came apart: functions of blocks and arrays that return a matplotlib Figure."""
+"""Figures of latents, images, scores and training: functions of arrays that return a matplotlib Figure."""
 
 from __future__ import annotations
 
 from untwine.plots.bars import scores_bars
 from untwine.plots.classes import class_samples
-from untwine.plots.curves import curves
-from untwine.plots.latents import factor_matrix, latent_spread
-from untwine.plots.neighbours import neighbours
-from untwine.plots.pictures import interpolation, picture_rows, strips, swap_grid
-from untwine.plots.planes import plane
-from untwine.plots.posterior import posterior
-from untwine.plots.profiles import profiles
+from untwine.plots.curves import training_curves
+from untwine.plots.embeddings import embedding_scatter
+from untwine.plots.images import image_rows, interpolation, strips, swap_grid
+from untwine.plots.latents import factor_matrix, latent_statistics
+from untwine.plots.neighbours import nearest_neighbours
+from untwine.plots.posterior import posterior_statistics
+from untwine.plots.profiles import feature_profiles
 from untwine.plots.spectrum import contrast_spectrum
-from untwine.plots.trade import trade_off
-from untwine.plots.walks import traversals
+from untwine.plots.trade_offs import trade_off
+from untwine.plots.traversals import traversal_grid
 
 __all__ = [
     "class_samples",
     "contrast_spectrum",
-    "curves",
+    "embedding_scatter",
     "factor_matrix",
+    "feature_profiles",
+    "image_rows",
     "interpolation",
-    "latent_spread",
-    "neighbours",
-    "picture_rows",
-    "plane",
-    "posterior",
-    "profiles",
+    "latent_statistics",
+    "nearest_neighbours",
+    "posterior_statistics",
     "scores_bars",
     "strips",
     "swap_grid",
     "trade_off",
-    "traversals",
+    "training_curves",
+    "traversal_grid",
 ]

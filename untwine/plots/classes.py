@@ -1,4 +1,4 @@
-"""Pictures of classes."""
+"""Random images of each class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.plots.pictures import picture_rows
+from untwine.plots.images import image_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,29 +17,28 @@ if TYPE_CHECKING:
 def class_samples(
     x: ArrayLike, labels: ArrayLike, names: Sequence[str] = (), *, each: int = 8, most: int = 10, seed: int = 0
 ) -> Figure:
-    """Draw random pictures of each class, one class a row: of styles, what each cluster has in common (figure 12 of paper 004).
+    """Draw random images of each class, one class per row (for styles, figure 12 of paper 004).
 
     Parameters
     ----------
     x
-        Pictures (n, C, H, W), uint8 or floats in [0, 1].
+        Images (n, C, H, W), uint8 or floats in [0, 1].
     labels
-        The class of each, (n,).
+        The class (n,) of each image.
     names
-        A name for each class; numbers where not given.
+        A name for each class; numbered where not given.
     each, most
-        How many pictures of a class, and how many classes, drawn at random where there are more.
+        The maximum number of images per class and of classes; where there are more, random ones are drawn.
     seed
-        Which ones.
+        Seed of the random choice.
     """
-    pictures, classes = np.asarray(x), np.asarray(labels)
-    if len(pictures) != len(classes) or not len(classes):
-        raise ValueError(f"class_samples expected a label for every picture, but got {len(pictures)} and {len(classes)}.")
-    chance = np.random.default_rng(seed)
-    known = np.unique(classes)
-    shown = np.sort(chance.permutation(known)[:most])
+    images, classes = np.asarray(x), np.asarray(labels)
+    if len(images) != len(classes) or not len(classes):
+        raise ValueError(f"labels must have one class for each of the {len(images)} images; got {len(classes)}.")
+    rng = np.random.default_rng(seed)
+    selected = np.sort(rng.permutation(np.unique(classes))[:most])
     rows = {}
-    for label in shown.tolist():
-        own = np.flatnonzero(classes == label)
-        rows[names[label] if names else str(label)] = pictures[chance.permutation(own)[:each]]
-    return picture_rows(rows)
+    for label in selected.tolist():
+        members = np.flatnonzero(classes == label)
+        rows[names[label] if names else str(label)] = images[rng.permutation(members)[:each]]
+    return image_rows(rows)

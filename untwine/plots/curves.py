@@ -1,4 +1,4 @@
-"""How every term of an objective went while training."""
+"""Training curves of every term of an objective."""
 
 from __future__ import annotations
 
@@ -6,33 +6,31 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.plots.ink import BLOCKS, INK, RULE, open_frame, plain
+from untwine._typing import Array
+from untwine.plots.style import BLOCKS, INK, RULE, open_frame, plain
 from untwine.runs.history import terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[Any]
-
 COLUMNS = 3
 
 
-def curves(history: Iterable[Mapping[str, Any]]) -> Figure:
-    """Draw a small panel for every term, per stage and player, titled "player: term".
+def training_curves(history: Iterable[Mapping[str, Any]]) -> Figure:
+    """Draw a panel for every term of every stage and player, titled "player: term".
 
     Parameters
     ----------
     history
-        Rows with stage, epoch, player, term and value, such as those of a run's history.csv.
+        Rows with stage, epoch, player, term and value, as in a run's history.csv.
     """
     from matplotlib.figure import Figure
 
     lines = terms(history)
     if not lines:
-        raise ValueError("curves expected at least one row of history, but got none; fit a method that trains first.")
+        raise ValueError("training_curves needs at least one row of history; got none; fit a method that is trained in steps.")
     stages = {stage for stage, _, _ in lines}
     columns = min(COLUMNS, len(lines))
     rows = -(-len(lines) // columns)
@@ -59,6 +57,6 @@ def _line(axes: Axes, epochs: Array, values: Array) -> None:
 
 
 def _spans_decades(values: Array) -> bool:
-    """Say whether a logarithmic scale helps: all values positive, and the largest 30 times the smallest."""
-    known = values[np.isfinite(values)]
-    return bool(len(known) and known.min() > 0 and known.max() > 30 * known.min())
+    """Return whether to use a logarithmic scale: all values are positive, and the largest is over 30 times the smallest."""
+    finite = values[np.isfinite(values)]
+    return bool(len(finite) and finite.min() > 0 and finite.max() > 30 * finite.min())

@@ -1,4 +1,4 @@
-"""Which pictures are nearest to a picture in each part's space."""
+"""Nearest neighbours of images in the space of each latent block."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.plots.pictures import panels, shown_pictures
+from untwine.plots.images import panels, to_display_range
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def neighbours(pictures: ArrayLike, near: Mapping[str, ArrayLike]) -> Figure:
-    """Draw pictures, and beside each those nearest to it in the space of each part, the nearest first.
+def nearest_neighbours(images: ArrayLike, near: Mapping[str, ArrayLike]) -> Figure:
+    """Draw images and, beside each, its nearest neighbours in the space of each latent block, the nearest first.
 
-    Where class and content came apart, neighbours by class are the same thing otherwise, and neighbours by content other things
-    alike.
+    For disentangled blocks, neighbours by class are of the same class with other contents, and neighbours by content have the
+    same content in other classes.
 
     Parameters
     ----------
-    pictures
-        Pictures (k, C, H, W), one a row.
+    images
+        Query images (k, C, H, W), one per row.
     near
-        For each part its name and the nearest pictures (k, l, C, H, W).
+        The nearest images (k, l, C, H, W) by the name of the block.
     """
     if not near:
-        raise ValueError("neighbours expected the nearest pictures of at least one part, but got none.")
-    sources = np.asarray(pictures)
-    blocks = [("picture", shown_pictures("pictures", sources[:, None] if sources.ndim == 4 else sources, axes=5))]
-    blocks += [(f"nearest by {part}", shown_pictures(part, cells, axes=5)) for part, cells in near.items()]
-    for part, cells in blocks[1:]:
+        raise ValueError("nearest_neighbours needs the nearest images of at least one block; got none.")
+    sources = np.asarray(images)
+    grids = [("image", to_display_range("images", sources[:, None] if sources.ndim == 4 else sources, axes=5))]
+    grids += [(f"nearest by {block}", to_display_range(block, cells, axes=5)) for block, cells in near.items()]
+    for title, cells in grids[1:]:
         if len(cells) != len(sources):
-            raise ValueError(f"neighbours expected a row for each of {len(sources)} pictures {part}, but got {len(cells)}.")
-    return panels(blocks)
+            raise ValueError(f"the images {title} must have a row for each of the {len(sources)} images; got {len(cells)}.")
+    return panels(grids)

@@ -1,4 +1,4 @@
-"""Rows that are no pictures: each sample as a line over its features."""
+"""Vectors as lines over their features."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from untwine.plots.ink import CLASSES, FAINT, INK, open_frame, plain
+from untwine.plots.style import CLASSES, FAINT, INK, open_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 COLUMNS = 3
 
 
-def profiles(rows: Mapping[str, ArrayLike]) -> Figure:
-    """Draw a panel for each sample, with a line over the features for each named row.
+def feature_profiles(rows: Mapping[str, ArrayLike]) -> Figure:
+    """Draw a panel for each sample, with a line over its features for each named version of it.
 
     Parameters
     ----------
     rows
-        For each row its name and its vectors (m, d), the same samples in every row; the first is drawn thick and grey.
+        The vectors (m, d) by name, such as originals and reconstructions of the same m samples; the first is thick and grey.
     """
     from matplotlib.figure import Figure
 
     lines = {name: np.asarray(row, dtype=float) for name, row in rows.items()}
     shapes = {row.shape for row in lines.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) != 2:
-        raise ValueError(f"profiles expected rows of one shape (m, d), but got {sorted(shapes)}.")
-    many, width = next(iter(shapes))
-    columns = min(COLUMNS, many)
-    high = -(-many // columns)
-    figure = Figure(figsize=(3.5 * columns, 1.9 * high + 0.5), layout="constrained")
-    for i in range(many):
-        axes = figure.add_subplot(high, columns, i + 1)
+        raise ValueError(f"rows must be arrays of one shape (m, d); got {sorted(shapes)}.")
+    n_samples, width = next(iter(shapes))
+    columns = min(COLUMNS, n_samples)
+    n_rows = -(-n_samples // columns)
+    figure = Figure(figsize=(3.5 * columns, 1.9 * n_rows + 0.5), layout="constrained")
+    for i in range(n_samples):
+        axes = figure.add_subplot(n_rows, columns, i + 1)
         open_frame(axes)
         for j, row in enumerate(lines.values()):
             colour, thick = (FAINT, 3.2) if j == 0 else (CLASSES[(j - 1) % len(CLASSES)], 1.3)

@@ -42,7 +42,7 @@ def join(*children: str) -> Markup:
     return Markup("".join(child if isinstance(child, Markup) else html.escape(child) for child in children))
 
 
-def picture(figure: Figure, alt: str, caption: str = "", wide: bool = False) -> Markup:
+def image(figure: Figure, alt: str, caption: str = "", wide: bool = False) -> Markup:
     """Return a figure as a PNG inside the page; a wide one may be scrolled sideways on a phone."""
     file = io.BytesIO()
     with warnings.catch_warnings():

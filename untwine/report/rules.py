@@ -1,15 +1,15 @@
-"""What moves each failure of a contrastive method: the options to raise or to lower, in the order in which to try them."""
+"""What to try against each failure of a contrastive method: the options to raise or to lower, in the order to try them."""
 
 from __future__ import annotations
 
-Rule = tuple[str, str]  # raise or lower, and a field; one that a method does not have is passed over
+Rule = tuple[str, str]  # raise or lower, and a field; fields that a method does not have are skipped
 
 EPOCHS: Rule = ("raise", "epochs")
 
-# The betas, lambda_s, lambda_z, alpha and a raised gamma were seen to move what they stand for in that direction on
-# `toy_contrast`, whose truth is known; `scale`, which only pictures have, on `grassy_digits`. What only one method has is as
-# its page says. The widths count where the test found another one than the run has.
-COLLAPSED: tuple[Rule, ...] = (
+# The directions of the betas, lambda_s, lambda_z, alpha and a raised gamma were verified on `toy_contrast`, whose ground truth
+# is known; that of `scale`, which only images have, on `grassy_digits`. Fields of a single method follow its page. Widths are
+# suggested only where the contrast test estimated another one than the run has.
+SALIENT_COLLAPSED: tuple[Rule, ...] = (
     ("lower", "beta_salient"),
     ("lower", "alpha"),
     ("lower", "gamma"),
@@ -19,7 +19,7 @@ COLLAPSED: tuple[Rule, ...] = (
     ("raise", "beta_common"),
     ("raise", "n_salient"),
 )
-SILENT: tuple[Rule, ...] = (
+COMMON_COLLAPSED: tuple[Rule, ...] = (
     ("lower", "lambda_z"),
     ("lower", "beta_common"),
     ("raise", "w_info_z"),
@@ -36,8 +36,8 @@ PRESENT_IN_BACKGROUND: tuple[Rule, ...] = (
     EPOCHS,
 )
 SALIENT_LEAKS: tuple[Rule, ...] = (("lower", "n_salient"), *PRESENT_IN_BACKGROUND)
-# Information goes where it is cheap: the betas come first. Equal distributions of the common codes do not forbid them to know
-# what is salient, so lambda_z comes later, and not at all where it is large.
+# Information goes to the block with the lower KL weight, so the betas come first. Common codes that are distributed alike in
+# both groups can still encode what is salient, so lambda_z comes later, and not at all where it is large.
 COMMON_LEAKS: tuple[Rule, ...] = (
     ("raise", "beta_common"),
     ("lower", "beta_salient"),
@@ -60,24 +60,24 @@ WEAK: tuple[Rule, ...] = (
     ("lower", "scale"),
     EPOCHS,
 )
-LARGE = {"lambda_z": 5.0}  # from here on more silences the common part
+LARGE = {"lambda_z": 5.0}  # from here on a larger one collapses the common block
 
 MEANINGS = {
-    "alpha": "what the background's variance costs",
-    "beta_common": "what codes of the common part cost",
-    "beta_salient": "what codes of the salient part cost",
-    "epochs": "how long it learns",
+    "alpha": "the weight of the background's covariance",
+    "beta_common": "the KL weight of the common block",
+    "beta_salient": "the KL weight of the salient block",
+    "epochs": "the length of training",
     "gamma": "the weight of the background",
-    "lambda_class": "how strongly the salient part is asked to tell targets from backgrounds",
-    "lambda_mi": "how strongly the two parts are made independent",
-    "lambda_s": "how strongly the background's salient codes are held at 0",
-    "lambda_tc": "how strongly the two parts are made independent",
-    "lambda_z": "how strongly the common codes of both groups are made alike",
+    "lambda_class": "the weight of predicting the group from the salient block",
+    "lambda_mi": "the weight of the mutual information between the blocks",
+    "lambda_s": "the background salient penalty",
+    "lambda_tc": "the weight of the total correlation between the blocks",
+    "lambda_z": "the weight of matching the common codes of both groups",
     "n_common": "the number of common dimensions",
     "n_salient": "the number of salient dimensions",
-    "scale": "the error that is let pass as noise",
-    "variance": "how far the background's salient codes may be from 0",
-    "w_info_real": "how strongly the background's salient codes are held at 0",
-    "w_info_s": "how strongly salient codes are asked to be read back from what is made of them",
-    "w_info_z": "how strongly common codes are asked to be read back from what is made of them",
+    "scale": "the noise scale of the likelihood",
+    "variance": "the prior variance of the background's salient codes",
+    "w_info_real": "the weight of the background's salient codes being 0",
+    "w_info_s": "the weight of recovering salient codes from generated samples",
+    "w_info_z": "the weight of recovering common codes from generated samples",
 }

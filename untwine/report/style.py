@@ -6,12 +6,12 @@ CSS = """
 :root {
   color-scheme: light dark;
   --paper: #fbfaf7; --card: #ffffff; --ink: #1c2126; --faint: #59626b; --rule: #dedbd3; --link: #0a5a8c;
-  --apart: #0b6b4f; --partly: #8a5a00; --not: #a4290f; --unknown: #59626b; --code: #f2f0ea;
+  --disentangled: #0b6b4f; --partly: #8a5a00; --not: #a4290f; --unknown: #59626b; --code: #f2f0ea;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #15181b; --card: #1d2125; --ink: #e8e6e1; --faint: #a3abb3; --rule: #343a40; --link: #7cc4f2;
-    --apart: #5fd1a8; --partly: #f0bd5b; --not: #ff8f75; --unknown: #a3abb3; --code: #22272c;
+    --disentangled: #5fd1a8; --partly: #f0bd5b; --not: #ff8f75; --unknown: #a3abb3; --code: #22272c;
   }
 }
 * { box-sizing: border-box; }
@@ -40,8 +40,8 @@ a { color: var(--link); }
   margin: 1.2rem 0 1.8rem; box-shadow: 0 1px 2px rgb(0 0 0 / .07); }
 .verdict strong { display: block; color: var(--tone); font-size: 1.3rem; line-height: 1.3; }
 .verdict p { margin: .45rem 0 0; }
-.apart { --tone: var(--apart); } .partly { --tone: var(--partly); } .not { --tone: var(--not); }
-.one, .unknown { --tone: var(--unknown); }
+.disentangled { --tone: var(--disentangled); } .partly { --tone: var(--partly); } .not { --tone: var(--not); }
+.single, .unknown { --tone: var(--unknown); }
 .mark { color: var(--tone); font-weight: 700; }
 figure { margin: 1rem 0 1.5rem; min-width: 0; }
 figcaption { margin-top: .5rem; max-width: 46rem; }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
+from untwine.evaluation.registry import explain
 from untwine.report.markup import Markup, join, tag
-from untwine.report.meanings import meaning
-from untwine.report.verdict import number, verdict
-from untwine.runs.reading import Run, Score, split
+from untwine.report.verdict import verdict
+from untwine.runs.reading import Run, split
+from untwine.runs.scores import Score
 
 ARROWS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better")}
 INFORMATION = ("·", "for information")
@@ -23,11 +25,14 @@ def scores_table(run: Run) -> Markup:
     span = len(blocks)
     bodies = []
     for metric in metrics:
-        title = tag("th", tag("b", metric), " ", tag("span", meaning(metric)), colspan=span, scope="rowgroup")
+        title = tag("th", tag("b", metric), " ", tag("span", explain(metric)), colspan=span, scope="rowgroup")
         cells = [cell for one in runs for cell in _cells(one, metric, columns[one.name])]
         bodies.append(tag("tbody", tag("tr", title), tag("tr", *cells)))
     table = tag("table", tag("thead", head, tag("tr", *blocks)), *bodies, class_="scores")
-    key = "Small: the 95 % interval and the number of samples. ↑ higher is better, ↓ lower is better, · for information."
+    key = (
+        "Below each value: its 95 % interval and the number of samples, n. "
+        "↑ higher is better, ↓ lower is better, · for information."
+    )
     return join(tag("div", table, class_="scroll"), tag("p", key, class_="note"))
 
 
@@ -38,7 +43,10 @@ def overview_table(runs: Sequence[Run]) -> Markup:
     names.sort(key=lambda name: metrics.index(split(name)[0]))
     best = {name: _best([run.scores[name] for run in runs if run.scores and name in run.scores]) for name in names}
     head = tag(
-        "tr", tag("th", "run", scope="col"), tag("th", "came apart", scope="col"), *(_score_head(name, runs) for name in names)
+        "tr",
+        tag("th", "run", scope="col"),
+        tag("th", "disentangled", scope="col"),
+        *(_score_head(name, runs) for name in names),
     )
     rows = []
     for i, run in enumerate(runs):
@@ -54,9 +62,9 @@ def overview_table(runs: Sequence[Run]) -> Markup:
     return tag("div", tag("table", tag("thead", head), tag("tbody", *rows), class_="overview"), class_="scroll")
 
 
-def shown(value: float | None) -> str:
-    """Return a number with as many digits as help."""
-    if value is None:
+def shown(value: float) -> str:
+    """Return a number with the digits that matter."""
+    if not math.isfinite(value):
         return "n/a"
     if value and (abs(value) < 0.0001 or abs(value) >= 100000):
         return f"{value:.1e}"
@@ -85,19 +93,19 @@ def _cells(run: Run, metric: str, columns: Sequence[str]) -> list[Markup]:
 def _cell(score: Score | None, span: int) -> Markup:
     if score is None:
         return tag("td", tag("span", "-", class_="faint"), colspan=span)
-    arrow, words = ARROWS.get(str(score.get("direction")), INFORMATION)
+    arrow, words = ARROWS.get(score.direction, INFORMATION)
     sign = tag("span", tag("span", arrow, aria_hidden="true"), tag("span", words, class_="hidden"), class_="arrow", title=words)
     small = [f"{interval},"] if (interval := _interval(score)) else []
-    if (n := number(score, "n")) is not None:
-        small.append(f"n = {n:.0f}")
+    if score.n:
+        small.append(f"n = {score.n:.0f}")
     words_below = [join(" ", tag("span", text)) for text in small]
-    value = tag("span", tag("span", shown(number(score, "value")), class_="value"), " ", sign)
+    value = tag("span", tag("span", shown(score.value), class_="value"), " ", sign)
     return tag("td", value, tag("small", *words_below), colspan=span)
 
 
 def _interval(score: Score) -> str:
-    low, high = number(score, "low"), number(score, "high")
-    return "" if low is None or high is None else f"{shown(low)} to {shown(high)}"
+    known = math.isfinite(score.low) and math.isfinite(score.high)
+    return f"{shown(score.low)} to {shown(score.high)}" if known else ""
 
 
 def _run_head(one: Run, main: Run, span: int) -> Markup:
@@ -106,19 +114,18 @@ def _run_head(one: Run, main: Run, span: int) -> Markup:
 
 
 def _score_head(name: str, runs: Sequence[Run]) -> Markup:
-    score: Score = next((run.scores[name] for run in runs if run.scores and name in run.scores), {})
-    arrow, words = ARROWS.get(str(score.get("direction")), INFORMATION)
+    direction = next(run.scores[name].direction for run in runs if run.scores and name in run.scores)
+    arrow, words = ARROWS.get(direction, INFORMATION)
     return tag("th", name, " ", tag("span", arrow, title=words, class_="arrow"), scope="col")
 
 
 def _best(scores: Sequence[Score]) -> float | None:
-    values = [value for score in scores if (value := number(score, "value")) is not None]
+    values = [score.value for score in scores if math.isfinite(score.value)]
     choose: Mapping[str, float] = {"higher": max(values), "lower": min(values)} if len(values) > 1 else {}
-    return choose.get(str(scores[0].get("direction")))
+    return choose.get(scores[0].direction)
 
 
 def _short(score: Score | None, best: float | None) -> Markup:
     if score is None:
         return tag("td", tag("span", "-", class_="faint"))
-    value = number(score, "value")
-    return tag("td", tag("b", shown(value)) if best is not None and value == best else shown(value))
+    return tag("td", tag("b", shown(score.value)) if best is not None and score.value == best else shown(score.value))

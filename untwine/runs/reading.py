@@ -1,56 +1,45 @@
-"""Read run folders: nothing is trusted, and nothing but JSON, CSV and plain arrays is read."""
+"""Read all that run folders hold but the weights: nothing is trusted, and only JSON, CSV and plain arrays are read."""
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from untwine.runs.files import read_json
-from untwine.runs.history import terms
-from untwine.runs.measured import Codes, Contrast, read_codes, read_contrast
-
-Array = NDArray[Any]
-Score = Mapping[str, Any]
-
-FORMAT = 1
-COLUMNS = {"stage", "epoch", "player", "term", "value"}
+from untwine.runs.diagnostics import Codes, Contrast, read_codes, read_contrast
+from untwine.runs.gallery import Gallery, read_gallery
+from untwine.runs.history import Row, read_history
+from untwine.runs.names import METHOD, is_run
+from untwine.runs.saving import read_card
+from untwine.runs.scores import Score, read_scores
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run folder holds; a file that is not there is None.
+    """What a run folder holds; a file that is not there is None, and an empty gallery.
 
     Parameters
     ----------
     name
-        The folder, as seen from the folder that the page is about.
+        The folder, relative to the one that the page is about.
     path
         Where it is.
-    about
-        The content of method.json.
-    scores, history, gallery
-        The content of scores.json, history.csv and gallery.npz.
-    contrast, codes
-        The content of contrast.json and codes.json.
+    card
+        The configuration of the run: its method, parameters, data, versions.
+    scores, history, gallery, contrast, codes
+        What was measured.
     baselines
         The runs right inside of this one.
     """
 
     name: str
     path: Path
-    about: Mapping[str, Any]
+    card: Mapping[str, Any]
     scores: Mapping[str, Score] | None = None
-    history: tuple[Mapping[str, str], ...] | None = None
-    gallery: Mapping[str, Array] | None = None
+    history: tuple[Row, ...] | None = None
+    gallery: Gallery = Gallery()  # noqa: RUF009 (frozen)
     contrast: Contrast | None = None
     codes: Mapping[tuple[str, str], Codes] | None = None
     baselines: tuple[Run, ...] = ()
@@ -58,35 +47,35 @@ class Run:
     @property
     def method(self) -> str:
         """The catalogue name of the method."""
-        return str(self.about["method"])
+        return str(self.card["method"])
 
     @property
     def blocks(self) -> tuple[str, ...]:
-        """The method's parts as far as the files tell, those of method.json first."""
-        known = self.about.get("blocks")
+        """The method's latent blocks, by its card or else by its scores."""
+        blocks = self.card.get("blocks")
         return (
-            tuple(known) if isinstance(known, Mapping) else tuple(dict.fromkeys(split(name)[1] for name in self.scores or ()))
+            tuple(blocks) if isinstance(blocks, Mapping) else tuple(dict.fromkeys(split(name)[1] for name in self.scores or ()))
         )
 
     @property
     def is_contrastive(self) -> bool:
-        """Whether the method takes a common and a salient part apart."""
+        """Whether the method has a common and a salient block."""
         return {"common", "salient"} <= set(self.blocks)
 
     @property
-    def shows_pictures(self) -> bool:
-        """Whether a sample is a picture."""
-        shape = self.about.get("shape")
+    def has_images(self) -> bool:
+        """Whether a sample is an image."""
+        shape = self.card.get("shape")
         return isinstance(shape, list) and len(shape) == 3
 
     def width(self, block: str) -> int | None:
         """Return the number of dimensions of a block, if it is known."""
-        width = self.part("blocks").get(block)
+        width = self.table("blocks").get(block)
         return width if isinstance(width, int) else None
 
-    def part(self, key: str) -> Mapping[str, Any]:
-        """Return a table of method.json, empty where it is missing."""
-        value = self.about.get(key)
+    def table(self, key: str) -> Mapping[str, Any]:
+        """Return a table of the card, empty where it is missing."""
+        value = self.card.get(key)
         return value if isinstance(value, Mapping) else {}
 
 
@@ -100,85 +89,35 @@ def read_runs(folder: str | os.PathLike[str]) -> list[Run]:
     """Read every run at or below a folder, parents before the baselines inside them."""
     root = Path(folder)
     if not root.is_dir():
-        raise ValueError(f"report expected a folder of runs, but {str(folder)!r} is not a folder; make one with untwine fit.")
-    found = []
-    for path, folders, files in os.walk(root):
+        raise ValueError(f"runs must be a folder of runs; {str(folder)!r} is not a folder; make one with untwine fit.")
+    paths = []
+    for path, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if "method.json" in files:
-            found.append(Path(path))
-    if not found:
+        if METHOD in names:
+            paths.append(Path(path))
+    if not paths:
         raise ValueError(
-            f"report expected run folders, but found no method.json in {str(folder)!r} or below; make a run with untwine fit."
+            f"runs must be a run folder or hold some; there is no {METHOD} in {str(folder)!r} or below; make a run with "
+            "untwine fit."
         )
-    runs = [_read(path, root) for path in found]
+    runs = [_read(path, root) for path in paths]
     return [replace(run, baselines=tuple(other for other in runs if other.path.parent == run.path)) for run in runs]
 
 
 def _read(path: Path, root: Path) -> Run:
-    about = read_json(path / "method.json")
-    version = about.get("format_version")
-    if not isinstance(version, int) or not isinstance(about.get("method"), str):
-        raise ValueError(
-            f"{path / 'method.json'} expected a format_version and a method, but one is missing; fit the run again."
-        )
-    if version > FORMAT:
-        raise ValueError(
-            f"{path / 'method.json'} has format {version}, but this untwine reads up to {FORMAT}; upgrade untwine."
-        )
-    # A run that is the root itself is called by its folder, what lies inside by the way from there.
+    # A run that is the root itself is named by its folder, those inside by their path from there.
     top = root.resolve().name
     name = top if path == root else str(path.relative_to(root))
-    if path != root and (root / "method.json").exists():
+    if path != root and is_run(root):
         name = f"{top}/{name}"
+    history = read_history(path)
     return Run(
         name,
         path,
-        about,
-        scores=_scores(path / "scores.json"),
-        history=_history(path / "history.csv"),
-        gallery=_gallery(path / "gallery.npz"),
-        contrast=read_contrast(path / "contrast.json"),
-        codes=read_codes(path / "codes.json"),
+        read_card(path),
+        scores=read_scores(path),
+        history=None if history is None else tuple(history),
+        gallery=read_gallery(path) or Gallery(),
+        contrast=read_contrast(path),
+        codes=read_codes(path),
     )
-
-
-def _scores(path: Path) -> dict[str, Score] | None:
-    if not path.exists():
-        return None
-    scores = read_json(path)
-    for name, score in scores.items():
-        value = score.get("value") if isinstance(score, dict) else "nothing"
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise ValueError(
-                f"{path} expected a number as value of {name!r}, but got something else; run untwine evaluate again."
-            )
-    return scores
-
-
-def _history(path: Path) -> tuple[Mapping[str, str], ...] | None:
-    if not path.exists():
-        return None
-    try:
-        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
-        rows = tuple(reader)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} expected a table of text, but it cannot be read ({error}); fit the run again.") from None
-    if missing := COLUMNS - set(reader.fieldnames or ()):
-        raise ValueError(f"{path} expected the columns {sorted(COLUMNS)}, but lacks {sorted(missing)}; fit the run again.")
-    try:
-        terms(rows)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    return rows
-
-
-def _gallery(path: Path) -> dict[str, Array] | None:
-    if not path.exists():
-        return None
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{path} expected plain arrays, but it is damaged or holds something else ({error}); run untwine evaluate again."
-        ) from None

@@ -16,13 +16,15 @@ from typing import Any
 import numpy as np
 
 from untwine.data import Splits
-from untwine.evaluation.named_metrics import VERSIONS
-from untwine.evaluation.scoring import Score, evaluate, write_scores
+from untwine.evaluation.registry import METRICS
+from untwine.evaluation.scoring import evaluate
 from untwine.method.contract import Method
 from untwine.methods import find_method
-from untwine.metrics.encoded import Encoded
 from untwine.runs import files
+from untwine.runs.names import CELL
+from untwine.runs.renamed import to_former
 from untwine.runs.saving import seal
+from untwine.runs.scores import Score, read_scores, write_scores
 from untwine.samples import Samples
 
 LABELS = ("study", "size", "data", "row")
@@ -31,25 +33,25 @@ EVERY = 15.0  # seconds between checkpoints
 
 @dataclass(frozen=True)
 class Cell:
-    """What one cell runs; all of it is plain, so that it can be sealed and sent to a worker.
+    """The whole configuration of one cell, in plain values, so that it can be hashed and sent to a worker.
 
     Parameters
     ----------
     study, size, data, row
-        Where it stands: the study's name, its size, and two labels of its file.
+        Labels: the study's name, its size, and the labels of data set and row in its file.
     name, options, part
-        The data set, all its options, and what is scored: "test", or "validation", a share of the training part.
+        The data set, all its options, and the split that is scored: "test", or "validation", held out of the training split.
     method, params
         The method and all its fields.
     shuffle
-        "groups" mixes up the groups of the training rows, "labels" the labels and factors of the scored ones; else empty.
+        "groups" permutes the groups of the training samples, "labels" the labels and factors of the scored ones; else empty.
     learn
-        What classifiers and regressions of the scores learn from: "folds" of the scored rows, the "first half" of the scored
-        targets, which are then not scored themselves, or the "training part", as the method did.
+        What the metrics' classifiers and regressions are trained on: cross-validation "folds" of the scored samples, the
+        "first half" of the scored targets, which are then not scored, or the method's training split, "training part".
     metrics, resamples
-        What is scored, where the method and the data have what it needs, and how many resamples an interval takes.
+        The metrics, as far as they apply to the method and the data, and the number of bootstrap resamples of an interval.
     epochs_scored, epochs_metrics
-        After which epochs there are scores on the way, and of which metrics.
+        The epochs after which scores are computed during training, and their metrics.
     """
 
     study: str
@@ -75,20 +77,22 @@ class Cell:
 
     @property
     def fingerprint(self) -> str:
-        """The same for equal configurations, whatever their labels, scored by metrics of the same versions."""
+        """A hash of the configuration, labels left out, and of the versions of its metrics."""
         content = {key: value for key, value in self.to_json().items() if key not in LABELS}
-        # The first version goes without saying, as in the tables that are older than versions.
-        raised = {name: VERSIONS[name] for name in (*self.metrics, *self.epochs_metrics) if VERSIONS.get(name, 1) > 1}
+        content["options"] = to_former(content["options"])
+        # Version 1 is left out, as in long tables that were written before metrics had versions.
+        names = [name for name in (*self.metrics, *self.epochs_metrics) if name in METRICS]
+        raised = {name: METRICS[name].version for name in names if METRICS[name].version > 1}
         return seal(content | ({"versions": raised} if raised else {}))[:16]
 
     def folder(self, out: Path) -> Path:
-        """Return its run folder: it stays when other scores are asked for, and is another when the training is."""
+        """Return its run folder: the same for other metrics, another for another training configuration."""
         trained = replace(self, metrics=(), resamples=0, learn="", shuffle=self.shuffle.replace("labels", ""))
         study, size, data, row = (_slug(getattr(self, label)) for label in LABELS)
         return out / study / size / data / f"{row}-seed{self.seed}-{trained.fingerprint[:8]}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as a worker reads them."""
+        """Return the fields as JSON, for a worker."""
         return dict(json.loads(json.dumps(asdict(self), default=str)))
 
     def __str__(self) -> str:
@@ -100,16 +104,16 @@ def _slug(label: str) -> str:
 
 
 def run_cell(cell: Cell, out: Path, splits: Splits) -> list[dict[str, Any]]:
-    """Fit and score a cell, going on from what its run folder holds, and return its rows of the long table."""
+    """Fit and score a cell, resuming from its run folder, and return its rows of the long table."""
     folder = cell.folder(out)
-    files.folder(folder)
-    with locked(folder):
-        if (folder / "cell.json").exists():
-            known = files.read_json(folder / "cell.json")
+    files.make_folder(folder)
+    with lock(folder):
+        if (folder / CELL).exists():
+            known = files.read_json(folder / CELL)
             if known.get("fingerprint") == cell.fingerprint:
                 return list(known["rows"])
-        rows = _fit_and_score(cell, folder, *_shuffled(cell, splits))
-        files.write_json(folder / "cell.json", {"fingerprint": cell.fingerprint, "rows": rows})
+        rows = _fit_and_score(cell, folder, *_shuffle(cell, splits))
+        files.write_json(folder / CELL, {"fingerprint": cell.fingerprint, "rows": rows})
         return rows
 
 
@@ -120,61 +124,62 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
         nonlocal watching
         if epoch in cell.epochs_scored:
             began = time.monotonic()
-            # Kept in a file, for a run that is resumed does not come by here again.
-            write_scores(folder / f"scores_{epoch}.json", _scored(cell, method, (train, test), cell.epochs_metrics))
+            # Written to a file: a resumed run does not pass this epoch again.
+            write_scores(folder, _score(cell, method, Splits(train, test), cell.epochs_metrics), epoch)
             watching += time.monotonic() - began
 
     origin = {"name": cell.name, "options": cell.to_json()["options"]}
     method.fit(train, out=folder, resume=True, every=EVERY, origin=origin, watch=watch if cell.epochs_scored else None)
-    write_scores(folder / "scores.json", _scored(cell, method, (train, test), cell.metrics))
+    write_scores(folder, _score(cell, method, Splits(train, test), cell.metrics))
     last = len({(row.stage, row.epoch) for row in method.history_})
-    on_the_way = [e for e in cell.epochs_scored if e != last and (folder / f"scores_{e}.json").exists()]
-    found = {epoch: files.read_json(folder / f"scores_{epoch}.json") for epoch in on_the_way}
-    found[last] = files.read_json(folder / "scores.json")
-    return _rows(cell, found, max(method.seconds_ - watching, 0.0))
+    # All are read back, so that a resumed cell has the rows of one that never stopped.
+    read = {epoch: read_scores(folder, epoch) for epoch in cell.epochs_scored if epoch != last} | {last: read_scores(folder)}
+    scores = {epoch: {name: one.to_json() for name, one in known.items()} for epoch, known in read.items() if known}
+    return _rows(cell, scores, max(method.seconds_ - watching, 0.0))
 
 
-def _scored(cell: Cell, method: Method, parts: tuple[Samples, Samples], metrics: Sequence[str]) -> dict[str, Score]:
-    training, samples = parts
+def _score(cell: Cell, method: Method, splits: Splits, metrics: Sequence[str]) -> dict[str, Score]:
+    training, samples = splits
     train = training if cell.learn == "training part" else None
     if cell.learn == "first half":
         targets = np.arange(len(samples)) if samples.groups is None else np.flatnonzero(samples.groups)
         first = targets[: len(targets) // 2]
         train, samples = samples[first], samples[np.delete(np.arange(len(samples)), first)]
-    data = Encoded(method, samples, method.encode(samples.x), cell.resamples)
-    return evaluate(method, samples, [name for name in metrics if not data.lacks(name)], cell.resamples, train=train)
+    return evaluate(method, samples, metrics, cell.resamples, train=train, skip_inapplicable=True)
 
 
-def _shuffled(cell: Cell, splits: Splits) -> Splits:
-    chance, (train, test) = np.random.default_rng([cell.seed, 1]), splits
+def _shuffle(cell: Cell, splits: Splits) -> Splits:
+    rng, (train, test) = np.random.default_rng([cell.seed, 1]), splits
     if cell.shuffle == "groups":
         if train.groups is None:
-            raise ValueError(f"{cell.data} expected groups to shuffle, but has none; leave the row {cell.row!r} out.")
-        train = replace(train, groups=chance.permutation(train.groups))
+            raise ValueError(
+                f"{cell.data} must have groups to shuffle; got samples without groups; remove the row {cell.row!r}."
+            )
+        train = replace(train, groups=rng.permutation(train.groups))
     if cell.shuffle == "labels":
         targets = np.arange(len(test)) if test.groups is None else np.flatnonzero(test.groups)
         order = np.arange(len(test))
-        order[targets] = chance.permutation(targets)  # the background has no labels, and keeps what it has
+        order[targets] = rng.permutation(targets)  # the background has no labels and is left as it is
         labels, factors = (None if column is None else column[order] for column in (test.labels, test.factors))
         test = replace(test, labels=labels, factors=factors)
     return Splits(train, test)
 
 
-def _rows(cell: Cell, found: Mapping[int, Mapping[str, Any]], fit_seconds: float) -> list[dict[str, Any]]:
+def _rows(cell: Cell, by_epoch: Mapping[int, Mapping[str, Any]], fit_seconds: float) -> list[dict[str, Any]]:
     from untwine import __version__
 
     where = {label: getattr(cell, label) for label in LABELS} | {"seed": cell.seed}
     last = {"fit_seconds": round(fit_seconds, 3), "fingerprint": cell.fingerprint, "untwine": __version__}
     return [
         {**where, "epoch": epoch, "score": name, **{key: one[key] for key in ("value", "low", "high", "n", "seconds")}, **last}
-        for epoch, scores in found.items()
+        for epoch, scores in by_epoch.items()
         for name, one in scores.items()
     ]
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time write in a folder; the others wait."""
+def lock(folder: Path) -> Iterator[None]:
+    """Lock a folder for this process; others wait."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

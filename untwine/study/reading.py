@@ -1,9 +1,9 @@
-"""The file of a study, in TOML: what it may say, and the cells that it means. Nothing in it is ever run.
+"""Reading a study's TOML file: checks of its content, and the cells that it describes. Nothing in it is ever executed.
 
-Methods and data sets are names from the closed tables, and a method checks its fields itself. The fields of a cell come,
-each over the one before, from `size.<size>.fields` and the data set's `fields` (as far as the method has them), the paper's
-setting (`preset`), the row's `fields` and the row's fields of that size. A list of values sweeps a field; several lists, of one
-length, are swept side by side. Of a swept row with `lowest`, the table shows only the value with the lowest mean of that score.
+Methods and data sets are names from the catalogues, and a method checks its fields itself. The fields of a cell are merged in
+this order, later ones win: `size.<size>.fields`, the data set's `fields` (both as far as the method has them), the paper's
+preset (`preset`), the row's `fields`, the row's fields of that size. A list of values sweeps a field; several lists of one
+length are swept together. Of a swept row with `lowest`, the table shows only the value with the lowest mean of that score.
 A row may show scores with another `ending` than a column names, such as those of the constant predictor, "_constant.x".
 """
 
@@ -15,71 +15,71 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from untwine.data import data_sets
-from untwine.evaluation.named_metrics import METRICS
+from untwine.evaluation.registry import METRICS
 from untwine.methods import find_method
+from untwine.registry.checks import check_choice, check_int
 from untwine.study.cells import Cell
-from untwine.study.grammar import CHOICES, SCORING, SIZES, check_among, check_known, check_table, is_a
+from untwine.study.schema import CHOICES, SCORING, SIZES, check_among, check_known, check_table, is_a
 
 
 class Row(NamedTuple):
-    """One row of the table: what the file says, for swept rows with one value each."""
+    """One row of the table, as the file describes it; a swept row has one for each value."""
 
     label: str
-    said: Mapping[str, Any]
+    spec: Mapping[str, Any]
     swept: tuple[str, Any] | None = None
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read and check the file, and return what it says."""
+    """Read and check the file, and return its content."""
     import tomllib  # compiles long expressions
 
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        spec = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} expected TOML, but it cannot be read ({error}); correct it.") from None
+        raise ValueError(f"{path} must be TOML; got a file that cannot be parsed ({error}); correct it.") from None
     try:
-        _check(said)
+        _check(spec)
         for size in SIZES:
-            cells(said, path.stem, size)
+            cells(spec, path.stem, size)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-    return said
+    return spec
 
 
-def cells(said: Mapping[str, Any], study: str, size: str) -> list[Cell]:
+def cells(spec: Mapping[str, Any], study: str, size: str) -> list[Cell]:
     """Return the cells of a study in one size, data set by data set."""
-    if size not in SIZES:
-        raise ValueError(f"size expected one of {', '.join(SIZES)}, but got {size!r}.")
-    here = said.get("size", {}).get(size, {})
-    scoring = {"resamples": 2, "epochs_scored": (), **{key: said[key] for key in SCORING if key in said}}
+    check_choice("size", size, SIZES)
+    here = spec.get("size", {}).get(size, {})
+    scoring = {"resamples": 2, "epochs_scored": (), **{key: spec[key] for key in SCORING if key in spec}}
     scoring |= {key: here[key] for key in SCORING if key in here}
     scoring.setdefault("epochs_metrics", scoring["metrics"])
     return [
-        _cell(said, study, size, data, row, seed, scoring)
-        for data in said["data"]
+        _cell(spec, study, size, data, row, seed, scoring)
+        for data in spec["data"]
         if size in data.get("sizes", SIZES)
-        for row in rows(said, size, label(data))
-        if "method" in row.said
+        for row in rows(spec, size, label(data))
+        if "method" in row.spec
         for seed in scoring["seeds"]
     ]
 
 
-def rows(said: Mapping[str, Any], size: str, data: str | None = None) -> Iterator[Row]:
-    """Yield the rows of the table, a swept one for each value; those without a method have published figures alone.
+def rows(spec: Mapping[str, Any], size: str, data: str | None = None) -> Iterator[Row]:
+    """Yield the rows of the table, a swept one for each value; rows without a method have published values only.
 
     With `data`, only the rows that this data set has.
     """
-    for row in said["row"]:
+    for row in spec["row"]:
         if data is not None and data not in row.get("data", (data,)):
             continue
         fields = {**row.get("fields", {}), **row.get(size, {})}
         swept = [field for field, value in fields.items() if isinstance(value, list)]
         if len({len(fields[field]) for field in swept}) > 1:
             raise ValueError(
-                f"the row {row['label']!r} expected lists of one length to sweep together, but {' and '.join(swept)} differ."
+                f"lists to sweep together must have one length; got others for {', '.join(swept)} of the row {row['label']!r}."
             )
         for values in zip(*(fields[field] for field in swept), strict=True):
-            # Several lists go side by side; the first one names the row.
+            # Several lists are swept together; the first one names the row.
             name = f"{values[0]:g}" if isinstance(values[0], float) else str(values[0])
             one = {**row, size: {**row.get(size, {}), **dict(zip(swept, values, strict=True))}}
             yield Row(f"{row['label']} {swept[0]}={name}", one, (swept[0], values[0]))
@@ -88,41 +88,41 @@ def rows(said: Mapping[str, Any], size: str, data: str | None = None) -> Iterato
 
 
 def published_label(row: Row) -> str:
-    """Return under which name the paper's figures of a row stand: where a sweep shows its best, the name without values."""
-    return str(row.said["label"]) if "lowest" in row.said else row.label
+    """Return the name of a row's published values: for a sweep that shows only its best, the label without the value."""
+    return str(row.spec["label"]) if "lowest" in row.spec else row.label
 
 
-def columns(said: Mapping[str, Any], data: str) -> list[Mapping[str, Any]]:
+def columns(spec: Mapping[str, Any], data: str) -> list[Mapping[str, Any]]:
     """Return the columns that a data set has."""
-    return [column for column in said["column"] if data in column.get("data", (data,))]
+    return [column for column in spec["column"] if data in column.get("data", (data,))]
 
 
 def title(column: Mapping[str, Any]) -> str:
-    """Return what a column is called."""
+    """Return the title of a column."""
     return str(column.get("title", column["scores"][0]))
 
 
 def label(data: Mapping[str, Any]) -> str:
-    """Return what a data set is called in the table."""
+    """Return the label of a data set in the table."""
     return str(data.get("label", data["name"]))
 
 
 def _cell(
-    said: Mapping[str, Any], study: str, size: str, data: Mapping[str, Any], row: Row, seed: int, scoring: Mapping[str, Any]
+    spec: Mapping[str, Any], study: str, size: str, data: Mapping[str, Any], row: Row, seed: int, scoring: Mapping[str, Any]
 ) -> Cell:
-    here, there, kind = said.get("size", {}).get(size, {}), data.get(size, {}), find_method(row.said["method"])
+    here, there, kind = spec.get("size", {}).get(size, {}), data.get(size, {}), find_method(row.spec["method"])
     known = kind().get_params()
     shared = {**here.get("fields", {}), **data.get("fields", {}), **there.get("fields", {})}
     fields = {key: value for key, value in shared.items() if key in known}
     fields |= kind.papers.get(data["name"], {}) if here.get("preset") else {}
-    fields |= {**row.said.get("fields", {}), **row.said.get(size, {})}
+    fields |= {**row.spec.get("fields", {}), **row.spec.get(size, {})}
     check_known(fields, known, f"the method {kind.name!r} of the row {row.label!r}")
-    made = kind(**{**fields, "seed": seed})
-    made.check()
-    epochs = sum(value for field, value in made.get_params().items() if field.startswith("epochs"))
-    watched = tuple(scoring["epochs_scored"]) if epochs else ()  # a closed form has none
+    method = kind(**{**fields, "seed": seed})
+    method.check()
+    epochs = sum(value for field, value in method.get_params().items() if field.startswith("epochs"))
+    watched = tuple(scoring["epochs_scored"]) if epochs else ()  # closed-form methods have no epochs
     if watched and max(watched) > epochs:
-        raise ValueError(f"epochs_scored expected epochs up to the {epochs} of the row {row.label!r}, but got {max(watched)}.")
+        raise ValueError(f"epochs_scored must be at most the {epochs} epochs of the row {row.label!r}; got {max(watched)}.")
     return Cell(
         study,
         size,
@@ -130,12 +130,12 @@ def _cell(
         row.label,
         name=data["name"],
         options=_options(data, {**data.get("options", {}), **there.get("options", {})}),
-        part=said.get("part", "test"),
+        part=spec.get("part", "test"),
         method=kind.name,
-        params=made.get_params(),
-        shuffle=row.said.get("shuffle", ""),
+        params=method.get_params(),
+        shuffle=row.spec.get("shuffle", ""),
         learn=data.get("learn", "folds"),
-        metrics=tuple(row.said.get("metrics", scoring["metrics"])),
+        metrics=tuple(row.spec.get("metrics", scoring["metrics"])),
         resamples=scoring["resamples"],
         epochs_scored=watched,
         epochs_metrics=tuple(scoring["epochs_metrics"]) if watched else (),
@@ -143,80 +143,79 @@ def _cell(
 
 
 def _options(data: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options of a data set, for a changed default is a changed configuration too."""
+    """Return all options of a data set, defaults included: a changed default is a changed configuration too."""
     named = data_sets()
-    check_known([data["name"]], named, "the catalogue of data sets", "data set")
+    check_among([data["name"]], named, "the names of [[data]]")
     defaults = {option: p.default for option, p in inspect.signature(named[data["name"]]).parameters.items()}
     check_known(options, defaults, f"the data set {data['name']!r}")
     return {**defaults, **options}
 
 
-def _check(said: Mapping[str, Any]) -> None:
-    """Refuse what a study cannot mean."""
-    check_table(said, "study", "a study")
+def _check(spec: Mapping[str, Any]) -> None:
+    """Refuse content that does not describe a study."""
+    check_table(spec, "study", "a study")
     for key in ("data", "row", "column"):
-        for table in said[key]:
+        for table in spec[key]:
             check_table(table, key, f"[[{key}]]")
-    for size, table in said.get("size", {}).items():
-        check_table(said["size"], "size", "[size]")
+    for size, table in spec.get("size", {}).items():
+        check_table(spec["size"], "size", "[size]")
         check_table(table, "one size", f"[size.{size}]")
-    check_table(said.get("figure", {}), "figure", "[figure]")
-    for data in said["data"]:
+    check_table(spec.get("figure", {}), "figure", "[figure]")
+    for data in spec["data"]:
         check_among(data.get("sizes", ()), SIZES, f"sizes of the data set {label(data)!r}")
         for size in SIZES:
             check_table(data.get(size, {}), "data's size", f"{size} of the data set {label(data)!r}")
     for key, choices in CHOICES.items():
-        check_among([table[key] for table in (said, *said["row"], *said["data"]) if key in table], choices, key)
-    for table in (said, *said.get("size", {}).values(), *said["row"]):
+        check_among([table[key] for table in (spec, *spec["row"], *spec["data"]) if key in table], choices, key)
+    for table in (spec, *spec.get("size", {}).values(), *spec["row"]):
         check_among([*table.get("metrics", ()), *table.get("epochs_metrics", ())], METRICS, "metrics")
-        if table.get("resamples", 2) < 2:
-            raise ValueError(f"resamples expected at least 2, to make an interval of, but got {table['resamples']}.")
-    _check_labels(said)
-    _check_shared_fields(said)
-    _check_published(said)
+        check_int("resamples", table.get("resamples", 2), 2)  # an interval needs two
+    _check_labels(spec)
+    _check_shared_fields(spec)
+    _check_published(spec)
 
 
-def _check_labels(said: Mapping[str, Any]) -> None:
-    names = [label(data) for data in said["data"]]
-    # Rows of different data sets may share a label: a method may need other fields there.
-    of_rows = [("rows", [row.label for row in rows(said, size, data)]) for size in SIZES for data in names]
-    for kind, found in (("data sets", names), *of_rows):
-        if twice := [one for one in found if found.count(one) > 1]:
-            raise ValueError(f"the {kind} expected a label each, but {twice[0]!r} is there twice; give one another label.")
-        if odd := [one for one in found if set(one) & set(",|")]:
-            raise ValueError(f"the {kind} expected labels without comma and bar, but got {odd[0]!r}.")
-    for column in said["column"]:
+def _check_labels(spec: Mapping[str, Any]) -> None:
+    names = [label(data) for data in spec["data"]]
+    # Rows of different data sets may share a label: a method may need other fields on each.
+    of_rows = [("rows", [row.label for row in rows(spec, size, data)]) for size in SIZES for data in names]
+    for kind, labels in (("data sets", names), *of_rows):
+        if twice := [one for one in labels if labels.count(one) > 1]:
+            raise ValueError(f"the labels of {kind} must be unique; got {twice[0]!r} twice; change one.")
+        if odd := [one for one in labels if set(one) & set(",|")]:
+            raise ValueError(f"the labels of {kind} must have no comma and no bar; got {odd[0]!r}.")
+    for column in spec["column"]:
         check_among(column.get("data", ()), names, f"data of the column {title(column)!r}")
-    known = [score for column in said["column"] for score in column["scores"]]
-    for row in said["row"]:
+    known = [score for column in spec["column"] for score in column["scores"]]
+    for row in spec["row"]:
         check_among(row.get("data", ()), names, f"data of the row {row['label']!r}")
         check_among([row["lowest"]] if "lowest" in row else (), known, f"lowest of the row {row['label']!r}")
         if "lowest" in row and not any(one.swept for size in SIZES for one in rows({"row": [row]}, size)):
-            raise ValueError(f"the row {row['label']!r} expected a list of values to choose the lowest of, but sweeps nothing.")
+            raise ValueError(f"the row {row['label']!r} must sweep a field to show the lowest of; got no list of values.")
     for data in names:
-        found = [title(column) for column in columns(said, data)]
-        if len(found) != len(set(found)) or not found:
-            raise ValueError(f"{data} expected columns with a title each, but has {', '.join(found) or 'no column'}.")
+        titles = [title(column) for column in columns(spec, data)]
+        if len(titles) != len(set(titles)) or not titles:
+            raise ValueError(f"the columns of {data} must have unique titles; got {', '.join(titles) or 'no column'}.")
 
 
-def _check_shared_fields(said: Mapping[str, Any]) -> None:
-    kinds = [find_method(row["method"]) for row in said["row"] if "method" in row]
+def _check_shared_fields(spec: Mapping[str, Any]) -> None:
+    kinds = [find_method(row["method"]) for row in spec["row"] if "method" in row]
     known = [field for kind in kinds for field in kind().get_params()]
     for table in (
-        *said.get("size", {}).values(),
-        *said["data"],
-        *(data.get(size, {}) for data in said["data"] for size in SIZES),
+        *spec.get("size", {}).values(),
+        *spec["data"],
+        *(data.get(size, {}) for data in spec["data"] for size in SIZES),
     ):
         check_known(table.get("fields", {}), known, "the methods of this study", "field")
 
 
-def _check_published(said: Mapping[str, Any]) -> None:
-    for data, figures in said.get("published", {}).items():
-        check_among([data], [label(one) for one in said["data"]], "published")
-        of_rows = {published_label(row) for size in SIZES for row in rows(said, size, data)}
+def _check_published(spec: Mapping[str, Any]) -> None:
+    for data, figures in spec.get("published", {}).items():
+        check_among([data], [label(one) for one in spec["data"]], "published")
+        of_rows = dict.fromkeys(published_label(row) for size in SIZES for row in rows(spec, size, data))
         if not is_a("table", figures):
-            raise ValueError(f"published.{data} expected a list of figures for each row, but got {figures!r}.")
+            raise ValueError(f"published.{data} must be a table with a list of numbers for each row; got {figures!r}.")
         check_among(figures, of_rows, f"published.{data}")
         for row, values in figures.items():
-            if not is_a("numbers", values) or len(values) > len(columns(said, data)):
-                raise ValueError(f"published.{data}.{row} expected a number for each column, or nan, but got {values!r}.")
+            if not is_a("numbers", values) or len(values) > len(columns(spec, data)):
+                raise ValueError(f"published.{data}.{row} must be a number for each column, or nan; got {values!r}.")

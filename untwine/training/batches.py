@@ -1,4 +1,4 @@
-"""The rows of a step: which they are, in which units, and the step's chance."""
+"""The samples of a step: which they are, how the networks see them, and the step's random numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from untwine.samples import BACKGROUND, Array, Samples
+from untwine._typing import Array
+from untwine.samples import BACKGROUND, Samples
 from untwine.training import distributed
 
 
@@ -21,7 +22,7 @@ class Plan(Protocol):
 
     @property
     def batch(self) -> int:
-        """Rows of the global batch, of each pool."""
+        """Samples of the global batch, of each pool."""
 
     @property
     def batches(self) -> str:
@@ -29,14 +30,36 @@ class Plan(Protocol):
 
     @property
     def together(self) -> int:
-        """How many rows of one class come together, where batches are made of classes."""
+        """How many samples of one class come together, where batches are made of classes."""
 
 
 class Batch:
-    """One step's rows of this process, the step's chance, and the part of the stage that is `done`, in [0, 1)."""
+    """One step's samples of this process, its random numbers, and the fraction of the stage that is `done`, in [0, 1).
 
-    def __init__(self, x: Tensor, index: Tensor, pools: int, seed: tuple[int, ...], labels: Tensor | None = None) -> None:
-        self.x, self.index, self._pools, self._labels = x, index, pools, labels
+    Parameters
+    ----------
+    x, index
+        The samples as the networks see them, and their numbers in the training data.
+    pools
+        How many pools the samples come from, as many of each, one pool after the other.
+    seed
+        What the random numbers are seeded by.
+    labels
+        The class of each sample.
+    batches
+        The kind of batch, as `Stage.batches` names it.
+    """
+
+    def __init__(
+        self,
+        x: Tensor,
+        index: Tensor,
+        pools: int,
+        seed: tuple[int, ...],
+        labels: Tensor | None = None,
+        batches: str = "mixed",
+    ) -> None:
+        self.x, self.index, self._pools, self._labels, self._batches = x, index, pools, labels, batches
         self.done = 0.0
         # A hash mixes as well as numpy's seed sequence and takes a tenth of its time, which counts in every step.
         digest = hashlib.blake2b(repr(seed).encode(), digest_size=8).digest()
@@ -44,32 +67,47 @@ class Batch:
 
     @property
     def labels(self) -> Tensor:
-        """The class of each row, numbered from 0 without gaps."""
+        """The class of each sample, numbered from 0 without gaps."""
         if self._labels is None:
-            raise ValueError("the batch expected labels, but the samples have none; the method's needs must be 'labels'.")
+            raise ValueError("a batch has labels only if the method needs them; set needs = 'labels'.")
         return self._labels
 
-    def split(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the rows of target and background; of pairs of one class, or of two draws, the first and the second rows."""
-        target, background = rows.chunk(2)
-        return target, background
+    def split_groups(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the values of target and of background, from one for each sample of a batch of `groups`."""
+        return self._halves(values, "groups")
 
-    def sets(self, rows: Tensor) -> Tensor:
-        """Return rows (n, ...) in the sets of one class that came together: (together, sets, ...)."""
-        return rows.view(self._pools, -1, *rows.shape[1:])
+    def split_draws(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the values of the first and of the second draw, from one for each sample of a batch drawn `twice`."""
+        return self._halves(values, "twice")
+
+    def split_pairs(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the values of the first and of the second sample of each pair, from a batch of `classes` in pairs."""
+        return self._halves(values, "classes")
+
+    def sets(self, values: Tensor) -> Tensor:
+        """Return values (n, ...) in the sets of one class that came together: (together, sets, ...)."""
+        return values.view(self._pools, -1, *values.shape[1:])
 
     def noise(self, *shape: int) -> Tensor:
-        """Return standard normal noise of that shape for each row, the same whatever the number of processes."""
+        """Return standard normal noise of that shape for each sample, the same whatever the number of processes."""
         if distributed.world() == 1:
             return torch.randn((len(self.x), *shape), generator=self._generator, dtype=self.x.dtype).to(self.x.device)
-        rows = len(self.x) // self._pools * distributed.world()
-        drawn = torch.randn((self._pools, rows, *shape), generator=self._generator, dtype=self.x.dtype)
-        return drawn[:, distributed.share(rows)].reshape(len(self.x), *shape).to(self.x.device)
+        n = len(self.x) // self._pools * distributed.world()
+        drawn = torch.randn((self._pools, n, *shape), generator=self._generator, dtype=self.x.dtype)
+        return drawn[:, distributed.share(n)].reshape(len(self.x), *shape).to(self.x.device)
+
+    def _halves(self, values: Tensor, batches: str) -> tuple[Tensor, Tensor]:
+        if self._batches != batches or self._pools != 2:
+            raise ValueError(
+                f"this split needs a stage with batches={batches!r} and two pools; got {self._batches!r} with {self._pools}."
+            )
+        first, second = values.chunk(2)
+        return first, second
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The training rows in memory, in the units of the networks, and the order in which they come."""
+class TrainingData:
+    """The training samples in memory, as the networks see them, and the order in which they come."""
 
     x: Tensor
     pools: Mapping[str, Sequence[Array]]
@@ -78,8 +116,8 @@ class Rows:
     labels: Tensor | None = None  # numbered from 0 without gaps
 
     @classmethod
-    def of(cls, samples: Samples, x: Tensor, dtype: torch.dtype, device: torch.device, labelled: bool = False) -> Rows:
-        """Take the rows of `samples`, whose values in the networks' units are `x`, and their classes if a method needs them."""
+    def of(cls, samples: Samples, x: Tensor, dtype: torch.dtype, device: torch.device, labelled: bool = False) -> TrainingData:
+        """Take samples, whose values as the networks see them are `x`, and their classes if a method needs them."""
         every = np.arange(len(samples))
         pools = {"mixed": [every], "twice": [every, every]}
         if samples.groups is not None:
@@ -90,71 +128,70 @@ class Rows:
         return cls(x.to(device), pools, dtype, device, torch.from_numpy(numbers).to(device))
 
     def sizes(self, plan: Plan) -> tuple[int, int]:
-        """Return the rows of a global batch (of each pool) and the steps of an epoch: one pass over the largest pool.
+        """Return the samples of a global batch (of each pool) and the steps of an epoch: one pass over the largest pool.
 
-        In batches of classes there are as many pools as rows come together, and an epoch is as many rows as there are.
+        In batches of classes there are as many pools as samples come together, and an epoch has as many samples as the data.
         """
         world = distributed.world()
         if plan.batches == "classes":
-            rows = len(self.x)
-            size = min(math.ceil(plan.batch / plan.together), math.ceil(rows / world) * world)
+            n = len(self.x)
+            size = min(math.ceil(plan.batch / plan.together), math.ceil(n / world) * world)
             if size % world:
                 raise ValueError(
-                    f"batch expected as many sets of {plan.together} rows for each of the {world} processes, but {plan.batch} "
-                    f"rows make {size} sets; take a multiple of {plan.together * world}."
+                    f"batch must give each of the {world} processes as many sets of {plan.together} samples; got {plan.batch}, "
+                    f"which makes {size} sets; take a multiple of {plan.together * world}."
                 )
-            return size, math.ceil(rows / (size * plan.together))
+            return size, math.ceil(n / (size * plan.together))
         largest = max(map(len, self.pools[plan.batches]))
         size = min(plan.batch, math.ceil(largest / world) * world)
         return size, math.ceil(largest / size)
 
     def order(self, plan: Plan, seed: int, epoch: int) -> Array:
-        """Return the row numbers of one epoch, (steps, pools, rows of the global batch), by seed and epoch alone."""
+        """Return the sample numbers of one epoch, (steps, pools, samples of the global batch), by seed and epoch alone."""
         size, steps = self.sizes(plan)
         if plan.batches == "classes":
             return self._by_class(np.random.default_rng((seed, epoch, 0)), (steps, size), plan.together)
-        pools = self.pools[plan.batches]
         orders = []
-        for number, pool in enumerate(pools):
-            chance = np.random.default_rng((seed, epoch, number))
-            rounds = [chance.permutation(pool) for _ in range(math.ceil(steps * size / len(pool)))]
+        for number, pool in enumerate(self.pools[plan.batches]):
+            rng = np.random.default_rng((seed, epoch, number))
+            rounds = [rng.permutation(pool) for _ in range(math.ceil(steps * size / len(pool)))]
             orders.append(np.concatenate(rounds)[: steps * size].reshape(steps, size))
         return np.stack(orders, axis=1)
 
-    def _by_class(self, chance: np.random.Generator, sets: tuple[int, int], together: int) -> Array:
-        """Draw sets of rows of one class, (steps, together, sets of a step).
+    def _by_class(self, rng: np.random.Generator, sets: tuple[int, int], together: int) -> Array:
+        """Draw sets of samples of one class, (steps, together, sets of a step).
 
-        No row comes twice in a set as long as its class has enough, nor leads a second one before all have led.
+        No sample comes twice in a set as long as its class has enough, nor leads a second set before all have led one.
         """
         if self.labels is None:
-            raise ValueError("batches of classes expected labels, but the rows have none; the method's needs must be 'labels'.")
+            raise ValueError("batches of classes need labels; the samples have none; set the method's needs = 'labels'.")
         labels = self.labels.cpu().numpy()
-        shuffled = chance.permutation(len(labels))
+        shuffled = rng.permutation(len(labels))
         order = shuffled[np.argsort(labels[shuffled], kind="stable")]  # class by class, at random within each
         sizes = np.bincount(labels)
         starts = np.cumsum(sizes) - sizes
         many = math.prod(sets)
-        rounds = [chance.permutation(len(order)) for _ in range(math.ceil(many / len(order)))]
+        rounds = [rng.permutation(len(order)) for _ in range(math.ceil(many / len(order)))]
         leaders = np.concatenate(rounds)[:many].reshape(sets[0], 1, sets[1])
         start, size = (column[labels[order[leaders]]] for column in (starts, sizes))
-        # The next rows of a class follow the leader, round and round: a random order makes them random company.
-        found: Array = order[start + (leaders - start + np.arange(together)[:, None]) % size]
-        return found
+        # The next samples of a class follow the leader, cyclically: a random order makes them a random set.
+        index: Array = order[start + (leaders - start + np.arange(together)[:, None]) % size]
+        return index
 
-    def batch(self, rows: Array, seed: tuple[int, ...]) -> Batch:
-        """Return this process's share of the given rows (pools, rows)."""
-        index = torch.from_numpy(rows[:, distributed.share(rows.shape[1])].reshape(-1)).to(self.device)
-        labels = None if self.labels is None else self.labels.index_select(0, index)
-        return Batch(units(self.select(index), self.dtype), index, len(rows), seed, labels)
+    def batch(self, index: Array, seed: tuple[int, ...], batches: str = "mixed") -> Batch:
+        """Return this process's share of the samples with the given numbers (pools, n)."""
+        mine = torch.from_numpy(index[:, distributed.share(index.shape[1])].reshape(-1)).to(self.device)
+        labels = None if self.labels is None else self.labels.index_select(0, mine)
+        return Batch(as_float(self.select(mine), self.dtype), mine, len(index), seed, labels, batches)
 
     def select(self, index: Tensor) -> Tensor:
-        """Return some rows, laid out in memory as all are."""
-        # To select is several times as fast as to index, but forgets that the channels lie last: so it is done where they do.
+        """Return some samples, in the memory layout of all."""
+        # index_select is several times as fast as indexing, but loses the channels-last layout: so it is applied in that one.
         if self.x.is_contiguous():
             return self.x.index_select(0, index)
         return self.x.permute(0, 2, 3, 1).index_select(0, index).permute(0, 3, 1, 2)
 
 
-def units(x: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return rows as the networks see them: bytes become [0, 1]."""
+def as_float(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return samples as the networks see them: bytes become floats in [0, 1]."""
     return x.to(dtype).div_(255) if x.dtype == torch.uint8 else x.to(dtype)

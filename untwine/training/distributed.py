@@ -1,8 +1,8 @@
-"""Many processes that take the step of one: rows are shared out, codes gathered, gradients averaged.
+"""Many processes that take the step of one: samples are sharded, codes gathered, gradients averaged.
 
-Each process's loss is the mean over its own rows, or a function of the gathered batch. The backward pass of `gather` and of
-`total` sums over processes; the loop then takes the mean of the gradients. Both kinds of loss so end with the gradient that
-one process would have found with all rows.
+Each process's loss is the mean over its own samples, or a function of the gathered batch. The backward pass of `gather` and of
+`total` sums over processes; the loop then takes the mean of the gradients. Both kinds of loss thus give the gradient that one
+process would have with all samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def rank() -> int:
 
 
 @contextmanager
-def launched() -> Iterator[None]:
+def process_group() -> Iterator[None]:
     """Join the processes that torchrun started; alone, do nothing."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or world() > 1:
         yield
@@ -38,19 +38,19 @@ def launched() -> Iterator[None]:
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     try:
         yield
-        dist.barrier()  # nobody leaves while another still talks to the first process, which keeps the addresses
+        dist.barrier()  # none leaves while another still talks to the first process, which holds the addresses
     finally:
         dist.destroy_process_group()
 
 
-def share(rows: int) -> slice:
-    """Return which rows of a global batch are this process's."""
-    mine = rows // world()
+def share(n: int) -> slice:
+    """Return which samples of a global batch are this process's."""
+    mine = n // world()
     return slice(rank() * mine, (rank() + 1) * mine)
 
 
 def gather(x: Tensor) -> Tensor:
-    """Return the rows of all processes in the order of the global batch, with gradient."""
+    """Return the values of all processes in the order of the global batch, with gradient."""
     return x if world() == 1 else _Gather.apply(x)  # type: ignore[no-untyped-call]
 
 
@@ -66,8 +66,8 @@ def average(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
     dist.all_reduce(flat)
     flat /= world()
-    parts = torch.split(flat, [tensor.numel() for tensor in tensors])
-    return [part.view_as(tensor) for part, tensor in zip(parts, tensors, strict=True)]
+    shards = torch.split(flat, [tensor.numel() for tensor in tensors])
+    return [shard.view_as(tensor) for shard, tensor in zip(shards, tensors, strict=True)]
 
 
 def barrier() -> None:
@@ -79,16 +79,16 @@ def barrier() -> None:
 class _Gather(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
-        ctx.rows = len(x)
-        parts = [torch.empty_like(x, memory_format=torch.contiguous_format) for _ in range(world())]
-        dist.all_gather(parts, x.contiguous())
-        return torch.cat(parts)
+        ctx.n = len(x)
+        shards = [torch.empty_like(x, memory_format=torch.contiguous_format) for _ in range(world())]
+        dist.all_gather(shards, x.contiguous())
+        return torch.cat(shards)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
         grad = grads[0].contiguous().clone()
         dist.all_reduce(grad)
-        return grad[rank() * ctx.rows : (rank() + 1) * ctx.rows]
+        return grad[rank() * ctx.n : (rank() + 1) * ctx.n]
 
 
 class _Total(torch.autograd.Function):

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts(held: bool) -> Iterator[list[int]]:
-    """Hold back Ctrl-C until the step is done, where there is a checkpoint to write; yields what has come."""
-    came: list[int] = []
+    """Hold back Ctrl-C until the step is done, where there is a checkpoint to write; yields the signals received."""
+    received: list[int] = []
     if not held or threading.current_thread() is not threading.main_thread():
-        yield came
+        yield received
         return
-    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    before = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     try:
-        yield came
+        yield received
     finally:
         signal.signal(signal.SIGINT, before)

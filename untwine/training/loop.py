@@ -1,14 +1,8 @@
-"""`Stage`, and the only training loop.
+"""The only training loop: it runs the steps of `untwine.training.stage`.
 
-A step is a generator over a batch. It yields each time a player moves:
-
-- `yield player, terms`: one gradient, of the sum of the terms, for that player's parameters alone, and its move at once;
-- `yield (p1, p2), terms`: one loss and one backward pass, each player with its own optimizer;
-- `yield [(p1, terms1), (p2, terms2)]`: all gradients at the same parameters, then all moves.
-
-So no loss can move what it should not. Terms and gradients are checked before anything moves: what is not finite never reaches
-the weights. Chance comes from (seed, stage, step) and is drawn for the global batch, so a run that was stopped goes on
-where it was, and many processes see what one would.
+A loss updates only the parameters of the player that it is yielded to. Terms and gradients are checked before an optimizer
+steps: nothing that is not finite reaches the weights. Random numbers are seeded by (seed, stage, step) and drawn for the global
+batch, so resuming is bit-exact, and many processes take the step that one would.
 """
 
 from __future__ import annotations
@@ -17,122 +11,35 @@ import functools
 import math
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from untwine.runs import files
+from untwine._typing import Array
 from untwine.runs.history import Row
-from untwine.samples import Array
+from untwine.training import checkpoint as checkpoints
 from untwine.training import distributed, memory
-from untwine.training.batches import Batch, Rows
-from untwine.training.embedding_table import CodeTable, Mover
+from untwine.training.batches import TrainingData
+from untwine.training.checkpoint import Position
+from untwine.training.errors import TrainingError
 from untwine.training.interrupts import interrupts
+from untwine.training.optimizer import PlayerOptimizer
 from untwine.training.progress import bar
-
-Terms = Mapping[str, Tensor]
-Part = tuple[str | tuple[str, ...], Terms]
-Move = Part | list[Part]
+from untwine.training.stage import Move, Stage
 
 JOINED = 4096  # gradients of fewer numbers are joined before their norm is taken
 PATIENCE = 10  # steps in a row that may be skipped before training ends
 
 
-class TrainingError(RuntimeError):
-    """Training ended before its time; the last good weights were kept, and so was the history up to there."""
-
-    def __init__(self, sentence: str, history: Sequence[Row] = ()) -> None:
-        super().__init__(sentence)
-        self.history = list(history)
-
-
-@dataclass(frozen=True)
-class Player:
-    """Who moves: the modules (or parameters) it owns, and how fast it goes."""
-
-    owns: nn.Module | Sequence[nn.Module | nn.Parameter]
-    lr: float
-    betas: tuple[float, float] = (0.9, 0.999)
-
-    def parameters(self) -> list[nn.Parameter]:
-        """Return what the player owns and may move."""
-        found = [p for part in self._parts() for p in (part.parameters() if isinstance(part, nn.Module) else [part])]
-        return [p for p in found if p.requires_grad]
-
-    def tables(self) -> list[CodeTable]:
-        """Return the tables of codes among it, of which a step moves only the rows that it takes."""
-        parts = [part for part in self._parts() if isinstance(part, nn.Module)]
-        return [module for part in parts for module in part.modules() if isinstance(module, CodeTable)]
-
-    def _parts(self) -> Sequence[nn.Module | nn.Parameter]:
-        return [self.owns] if isinstance(self.owns, nn.Module) else self.owns
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A span of training.
-
-    Parameters
-    ----------
-    name
-        Its name in the history.
-    epochs
-        How often it passes the data; with `groups`, the larger of target and background.
-    players
-        Who moves, by name. No parameter may have two owners.
-    step
-        The step: a generator over (batch, number of the step in this stage).
-    batch
-        Rows in a step over all processes; with `groups`, rows of each group, with `twice`, of each draw.
-    batches
-        `mixed`: rows as they come. `twice`: as many again, drawn apart, behind them. `groups`: target and background in every
-        step, target first. `classes`: sets of rows of one class, the first row of every set, then the second of every set, and
-        so on.
-    together
-        How many rows of one class a set has; 2 makes pairs.
-    schedule
-        From the part of the stage that is done, in [0, 1), to the factor of every learning rate.
-    """
-
-    name: str
-    epochs: int
-    players: Mapping[str, Player]
-    step: Callable[[Batch, int], Generator[Move]]
-    batch: int
-    batches: Literal["mixed", "twice", "groups", "classes"] = "mixed"
-    schedule: Callable[[float], float] | None = None
-    together: int = 2
-
-
-def cosine(done: float) -> float:
-    """Fall from 1 to 0 along half a cosine: a schedule."""
-    return 0.5 * (1 + math.cos(math.pi * done))
-
-
-@dataclass
-class Position:
-    """Where training is, and what it has seen: all that a checkpoint holds beside the tensors."""
-
-    stage: int = 0
-    epoch: int = 0
-    step: int = 0  # in this epoch
-    epochs: int = 0  # done, of all stages
-    caution: float = 1.0  # factor of every rate, halved by each skipped step
-    skipped: int = 0  # in a row
-    history: list[Row] = field(default_factory=list)
-    sums: dict[str, list[float]] = field(default_factory=dict)  # "player/term" -> [sum, count] of this epoch
-
-
 def train(
     stages: Iterable[Stage],
     nets: nn.Module,
-    rows: Rows,
+    data: TrainingData,
     *,
     seed: int,
     clip: float = 0.0,
@@ -151,32 +58,32 @@ def train(
     checkpoint
         The file that is written every `every` seconds (0: after every step), and on an interrupt.
     resume
-        Go on from that file if it is there.
+        Continue from that file if it is there.
     identity
         What must be equal for a checkpoint to fit: configuration and data.
     watch
         Called with the number of epochs done, of all stages, after each; the networks are in evaluation mode meanwhile.
     """
-    loop = _Loop(nets, rows, seed, clip, autocast, checkpoint, every, identity, watch)
-    stored = loop.restore() if resume and checkpoint is not None and checkpoint.exists() else {}
+    loop = _Loop(nets, data, seed, clip, autocast, checkpoint, every, identity, watch)
+    tensors = loop.restore() if resume else {}
     nets.train()
     for number, stage in enumerate(stages):
         if number < loop.at.stage:
             continue
-        with memory.kept():
-            loop.run(number, stage, stored, show and distributed.rank() == 0)
-        stored = {}
+        with memory.keep_freed():
+            loop.run(number, stage, tensors, show and distributed.rank() == 0)
+        tensors = {}
     nets.eval()
     return loop.at.history
 
 
 class _Loop:
-    """What the loop holds while it runs."""
+    """The state of a training while it runs."""
 
     def __init__(
         self,
         nets: nn.Module,
-        rows: Rows,
+        data: TrainingData,
         seed: int,
         clip: float,
         autocast: bool,
@@ -185,40 +92,39 @@ class _Loop:
         identity: str,
         watch: Callable[[int], None] | None,
     ) -> None:
-        self.nets, self.rows, self.seed, self.clip, self.autocast = nets, rows, seed, clip, autocast
+        self.nets, self.data, self.seed, self.clip, self.autocast = nets, data, seed, clip, autocast
         self.checkpoint, self.every, self.identity, self.watch = checkpoint, every, identity, watch
         self.at = Position()
         self.saved = time.monotonic()
         self.names = {id(p): name for name, p in nets.named_parameters()}
+        self.optimizers: dict[str, PlayerOptimizer] = {}
 
-    def run(self, number: int, stage: Stage, stored: Mapping[str, Tensor], show: bool) -> None:
-        owned = owners(stage, self.names)
-        self.movers = {name: Mover(owned[name], player.tables(), player.betas) for name, player in stage.players.items()}
-        for name, mover in self.movers.items():
-            start = f"adam/{name}/"
-            mover.load({key.removeprefix(start): value for key, value in stored.items() if key.startswith(start)})
-        at, (_, steps) = self.at, self.rows.sizes(stage)
+    def run(self, number: int, stage: Stage, tensors: Mapping[str, Tensor], show: bool) -> None:
+        check_owners(stage, self.names)
+        self.optimizers = {name: player.optimizer() for name, player in stage.players.items()}
+        checkpoints.restore_optimizers(self.optimizers, tensors)
+        at, (_, steps) = self.at, self.data.sizes(stage)
         total = stage.epochs * steps
         with bar(stage.name, total, show) as advance, interrupts(held=self.checkpoint is not None) as interrupted:
             for epoch in range(at.epoch, stage.epochs):
-                order = self.rows.order(stage, self.seed, epoch)
+                order = self.data.order(stage, self.seed, epoch)
                 for step in range(at.step, steps):
                     self.step(number, stage, order[step], epoch * steps + step, total)
                     at.step = step + 1
                     advance(epoch * steps + step + 1, self.note)
                     self.save_when_due(interrupted)
                 self.close_epoch(stage)
-        self.movers = {}
+        self.optimizers = {}
         at.stage, at.epoch, at.step = number + 1, 0, 0
         self.save_when_due()
 
-    def step(self, number: int, stage: Stage, rows: Array, t: int, total: int) -> None:
-        batch = self.rows.batch(rows, (self.seed, number, t))
+    def step(self, number: int, stage: Stage, index: Array, t: int, total: int) -> None:
+        batch = self.data.batch(index, (self.seed, number, t), stage.batches)
         batch.done = t / total
         factor = self.at.caution * (stage.schedule(batch.done) if stage.schedule else 1.0)
         self.rates = {name: player.lr * factor for name, player in stage.players.items()}
-        for mover in self.movers.values():
-            mover.forget()
+        for optimizer in self.optimizers.values():
+            optimizer.reset()
         moves = stage.step(batch, t)
         while True:
             with self.precision():
@@ -226,65 +132,67 @@ class _Loop:
             if move is None:
                 self.at.skipped = 0
                 return
-            if trouble := self.move(move):
+            if trouble := self.update(move):
                 moves.close()
                 self.skip(trouble, stage, t)
                 return
 
     def precision(self) -> AbstractContextManager[Any]:
-        return torch.autocast(self.rows.device.type, torch.bfloat16) if self.autocast else nullcontext()
+        return torch.autocast(self.data.device.type, torch.bfloat16) if self.autocast else nullcontext()
 
-    def move(self, move: Move) -> str:
+    def update(self, move: Move) -> str:
         """Take all gradients, check them, and only then let the players step; return what was not finite."""
-        parts = move if isinstance(move, list) else [move]
+        updates = move if isinstance(move, list) else [move]
         ready = []
-        for number, (names, terms) in enumerate(parts):
+        for number, (names, terms) in enumerate(updates):
             players = (names,) if isinstance(names, str) else names
-            movers = [self.movers[name] for name in players]
-            losses = [term.to(self.rows.dtype) for term in terms.values()]
-            loss = functools.reduce(torch.add, losses)
-            found, values = self.gradients(players, movers, loss, losses, keep=number + 1 < len(parts))
-            flat = [grad for grads in found for grad in grads]
+            losses = [term.to(self.data.dtype) for term in terms.values()]
+            grads, values = self.gradients(players, losses, keep=number + 1 < len(updates))
+            flat = [grad for of_player in grads for grad in of_player]
             numbers = torch.stack([*values, norm(flat)]).tolist()
             for name, value in zip((*terms, "gradient"), numbers, strict=True):
                 if not math.isfinite(value):
                     return f"{name!r} of the player {'/'.join(players)!r}"
             if self.clip and numbers[-1] > self.clip:
-                torch._foreach_mul_(flat, self.clip / numbers[-1])
-            ready.append((players, dict(zip(terms, numbers, strict=False)), found))
-        for players, values_by_term, found in ready:
-            for name, grads in zip(players, found, strict=True):
-                self.movers[name].step(grads, self.rates[name])
+                for grad in flat:
+                    grad.mul_(self.clip / numbers[-1])
+            ready.append((players, dict(zip(terms, numbers, strict=False)), grads))
+        for players, values_by_term, grads in ready:
+            for name, of_player in zip(players, grads, strict=True):
+                self.optimizers[name].step(of_player, self.rates[name])
             self.count("/".join(players), values_by_term)
         return ""
 
     def gradients(
-        self, players: tuple[str, ...], movers: Sequence[Mover], loss: Tensor, losses: Sequence[Tensor], keep: bool
+        self, players: tuple[str, ...], losses: Sequence[Tensor], keep: bool
     ) -> tuple[list[list[Tensor]], Sequence[Tensor]]:
         """Return each player's gradients and the terms' values, over all processes."""
-        inputs = [mover.inputs() for mover in movers]
+        optimizers = [self.optimizers[name] for name in players]
+        inputs = [optimizer.inputs() for optimizer in optimizers]
+        loss = functools.reduce(torch.add, losses)
         every = iter(torch.autograd.grad(loss, list(chain(*inputs)), allow_unused=True, retain_graph=keep))
-        found = [[next(every) for _ in some] for some in inputs]
-        dense = [self.used(players, m.parameters, grads[: len(m.parameters)]) for m, grads in zip(movers, found, strict=True)]
+        grads = [[next(every) for _ in some] for some in inputs]
+        dense = [self.require_gradients(players, o.dense, some) for o, some in zip(optimizers, grads, strict=True)]
         averages = iter(distributed.average([*chain(*dense), *(loss.detach() for loss in losses)]))
         means = [[next(averages) for _ in some] for some in dense]
-        for mover, mean, grads in zip(movers, means, found, strict=True):
-            weights = [one.table.weight for one in mover.tables]
-            mean.extend(self.used(players, weights, mover.merged(grads[len(mover.parameters) :])))
+        for optimizer, mean, some in zip(optimizers, means, grads, strict=True):
+            weights = [one.weight for one in optimizer.sparse]
+            mean.extend(self.require_gradients(players, weights, optimizer.merge(some[len(optimizer.dense) :])))
         return means, list(averages)
 
-    def used(
+    def require_gradients(
         self, players: tuple[str, ...], parameters: Sequence[nn.Parameter], grads: Sequence[Tensor | None]
     ) -> list[Tensor]:
-        found = []
-        for parameter, grad in zip(parameters, grads, strict=True):
+        """Return the gradients of the parameters, which come first; one without a gradient is refused."""
+        required = []
+        for parameter, grad in zip(parameters, grads, strict=False):
             if grad is None:
                 raise ValueError(
-                    f"the terms of the player {'/'.join(players)!r} expected to reach all that it owns, but "
-                    f"{self.names.get(id(parameter), 'a parameter')} has no gradient; use it in a term or give it no owner."
+                    f"the terms of the player {'/'.join(players)!r} must reach all parameters that it owns; "
+                    f"{self.names.get(id(parameter), 'a parameter')} has no gradient; use it in a term, or give it no owner."
                 )
-            found.append(grad)
-        return found
+            required.append(grad)
+        return required
 
     def skip(self, trouble: str, stage: Stage, t: int) -> None:
         self.at.skipped += 1
@@ -293,12 +201,12 @@ class _Loop:
             self.save()
             raise TrainingError(
                 f"training stopped in stage {stage.name!r} at step {t}: {trouble} was not finite {PATIENCE} times in a row; "
-                "the last good weights are kept; lower lr, set clip, or look for extreme values in the data.",
+                "the last finite weights are kept; lower lr, set clip, or look for extreme values in the data.",
                 self.at.history,
             )
         if not distributed.rank():
-            sentence = f"a step of stage {stage.name!r} was skipped and every rate halved, for {trouble} was not finite."
-            warnings.warn(sentence, RuntimeWarning, stacklevel=2)
+            message = f"a step of stage {stage.name!r} was skipped and every learning rate halved: {trouble} was not finite."
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
 
     def count(self, player: str, values: Mapping[str, float]) -> None:
         for term, value in values.items():
@@ -307,7 +215,7 @@ class _Loop:
             pair[1] += 1
 
     def note(self) -> str:
-        """Return the epoch's terms so far; those of several players, which may share names, begin with the player's."""
+        """Return the epoch's mean of each term so far; with several players, each player's name comes first."""
         of_player: dict[str, list[str]] = {}
         for key, (total, count) in self.at.sums.items():
             player, term = key.rsplit("/", 1)
@@ -334,45 +242,32 @@ class _Loop:
             raise KeyboardInterrupt
 
     def save(self) -> None:
-        """Write weights, optimizers and position as one file; the first process speaks for all."""
         self.saved = time.monotonic()
-        if self.checkpoint is None or distributed.rank():
-            return
-        tensors = {f"nets/{name}": value for name, value in self.nets.state_dict().items()}
-        for name, mover in self.movers.items():
-            tensors |= {f"adam/{name}/{key}": value for key, value in mover.state().items()}
-        files.write_tensors(self.checkpoint, tensors, {"identity": self.identity, "at": vars(self.at)})
+        if self.checkpoint is not None:
+            checkpoints.write(self.checkpoint, self.identity, self.nets, self.optimizers, self.at)
 
     def restore(self) -> dict[str, Tensor]:
-        """Take weights and position from the checkpoint; return its tensors, for the optimizers."""
-        assert self.checkpoint is not None  # the only caller has just looked
-        tensors, notes = files.read_tensors(self.checkpoint)
-        if notes.get("identity") != self.identity:
-            raise ValueError(
-                f"{self.checkpoint} expected the same method, options and data as the run that wrote it, but they differ; "
-                "repeat them exactly, or start anew without resume."
-            )
-        self.nets.load_state_dict({name[5:]: value for name, value in tensors.items() if name.startswith("nets/")})
-        self.at = Position(**notes["at"])
-        self.at.history = [Row(*row) for row in self.at.history]
+        """Load weights and position from the checkpoint, if there is one; return its tensors, for the optimizers."""
+        if self.checkpoint is None or not self.checkpoint.exists():
+            return {}
+        self.at, tensors = checkpoints.restore(self.checkpoint, self.identity, self.nets)
         return tensors
 
 
-def owners(stage: Stage, names: Mapping[int, str]) -> dict[str, list[nn.Parameter]]:
-    """Return each player's parameters; one with two owners, or a player with none, is refused."""
-    owned = {name: player.parameters() for name, player in stage.players.items()}
-    seen: dict[int, str] = {}
-    for player, parameters in owned.items():
+def check_owners(stage: Stage, names: Mapping[int, str]) -> None:
+    """Refuse a parameter with two owners, and a player without parameters."""
+    owners: dict[int, str] = {}
+    for name, player in stage.players.items():
+        parameters = player.parameters()
         if not parameters:
-            raise ValueError(f"the player {player!r} of stage {stage.name!r} expected parameters to move, but owns none.")
+            raise ValueError(f"the player {name!r} of stage {stage.name!r} must own parameters; it owns none; give it some.")
         for parameter in parameters:
-            if id(parameter) in seen:
+            if id(parameter) in owners:
                 raise ValueError(
-                    f"every parameter expected one owner, but {names.get(id(parameter), 'one')} belongs to "
-                    f"{seen[id(parameter)]!r} and {player!r} in stage {stage.name!r}; give it to one of them."
+                    f"every parameter must have one owner; {names.get(id(parameter), 'one')} belongs to "
+                    f"{owners[id(parameter)]!r} and {name!r} in stage {stage.name!r}; give it to one of them."
                 )
-            seen[id(parameter)] = player
-    return owned
+            owners[id(parameter)] = name
 
 
 def norm(grads: Sequence[Tensor]) -> Tensor:

@@ -2,7 +2,7 @@
 
 The C library gives freed memory back to the system whenever enough of it lies at the end of the heap, and every step fetches it
 anew, page by page: some thousands of page faults, up to a tenth of a step of small convolutional networks. While a method is
-trained, up to `KEPT` of freed memory stays; afterwards the library is left as its own adaptation would have it at most.
+trained, up to `KEPT` bytes of freed memory stay; afterwards at most as much stays as the library's own adaptation would keep.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from contextlib import contextmanager
 
 MEGABYTE = 2**20
 KEPT = 1024 * MEGABYTE
-LARGEST = 32 * MEGABYTE  # of a block on the heap: more is not possible, and larger ones go back at once as ever
+LARGEST = 32 * MEGABYTE  # of a block on the heap: larger ones are not possible, and are returned to the system at once
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # the numbers of mallopt(3)
 
 
 @contextmanager
-def kept() -> Iterator[None]:
+def keep_freed() -> Iterator[None]:
     """Let freed memory stay with the process; does nothing where the C library is not GNU's."""
     if platform.libc_ver()[0] != "glibc":
         yield

@@ -1,66 +1,155 @@
-r"""Adam (Kingma and Ba 2015), as one call of torch's fused kernel.
+r"""Adam (Kingma and Ba 2015) for given gradients, and the optimizer of a player.
 
 $m \leftarrow \beta_1 m + (1 - \beta_1) g$, $v \leftarrow \beta_2 v + (1 - \beta_2) g^2$,
 $\theta \leftarrow \theta - \eta \, \hat m / (\sqrt{\hat v} + \epsilon)$ with $\hat m = m / (1 - \beta_1^t)$ and
 $\hat v = v / (1 - \beta_2^t)$.
 
-`torch.optim.Adam(fused=True)` calls the same kernel, but its bookkeeping around it takes longer than all else that the loop
-does in a step. Gradients are given, not looked for, since no parameter of ours holds one.
+Torch's functional Adam runs its fused kernel; the bookkeeping of `torch.optim.Adam` around it takes longer than all else that
+the loop does in a step. Gradients are passed in, since no parameter of ours holds one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adam import adam
 
 EPSILON = 1e-8
 
 
 class Adam:
-    """The moments of some parameters, and the step that moves them."""
+    """The moments of some parameters, and the step that updates them."""
 
     def __init__(self, parameters: Sequence[nn.Parameter], betas: tuple[float, float]) -> None:
         self.parameters, self.betas = [p.detach() for p in parameters], betas
         self.first = [torch.zeros_like(p) for p in self.parameters]
         self.second = [torch.zeros_like(p) for p in self.parameters]
-        # The kernel wants a count for each parameter; all have moved equally often, so it is one tensor many times.
-        self.count = torch.zeros((), dtype=torch.float32, device=self.parameters[0].device)
-        self.counts = [self.count] * len(self.parameters)
+        # The kernel counts the steps of each parameter by itself; all are equal, so a checkpoint holds one.
+        self.counts = [torch.zeros((), dtype=torch.float32, device=p.device) for p in self.parameters]
 
     def step(self, grads: Sequence[Tensor], lr: float) -> None:
-        """Move every parameter once."""
-        self.count.add_(1)
-        torch._fused_adam_(
+        """Update every parameter once."""
+        adam(
             self.parameters,
-            [_laid_out(grad, parameter) for grad, parameter in zip(grads, self.parameters, strict=True)],
+            [_match_layout(grad, parameter) for grad, parameter in zip(grads, self.parameters, strict=True)],
             self.first,
             self.second,
             [],
             self.counts,
-            lr=lr,
+            fused=True,
+            amsgrad=False,
             beta1=self.betas[0],
             beta2=self.betas[1],
+            lr=lr,
             weight_decay=0.0,
             eps=EPSILON,
-            amsgrad=False,
             maximize=False,
         )
 
     def state(self) -> dict[str, Tensor]:
         """Return all that a checkpoint must hold, by name."""
-        named = {"count": self.count}
+        named = {"count": self.counts[0]}
         for i, (first, second) in enumerate(zip(self.first, self.second, strict=True)):
             named |= {f"{i}/first": first, f"{i}/second": second}
         return named
 
     def load(self, state: Mapping[str, Tensor]) -> None:
-        """Take up what `state` gave; nothing, where a stage only begins."""
-        for name, value in self.state().items() if state else ():
+        """Restore what `state` returned."""
+        for name, value in self.state().items():
             value.copy_(state[name])
+        for count in self.counts:
+            count.copy_(self.counts[0])
 
 
-def _laid_out(value: Tensor, like: Tensor) -> Tensor:
+class SparseOptimizer(Protocol):
+    """The optimizer of a module whose step updates only what the batch looked up."""
+
+    @property
+    def weight(self) -> nn.Parameter:
+        """The parameter that it updates."""
+
+    def looked_up(self) -> list[Tensor]:
+        """Return what was looked up since the last step, which gradients are taken of."""
+
+    def merge(self, grads: Sequence[Tensor | None]) -> Tensor | None:
+        """Return one gradient from those of all look-ups, over all processes; none if no term reached them."""
+
+    def step(self, grad: Tensor, lr: float) -> None:
+        """Update what was looked up."""
+
+    def reset(self) -> None:
+        """Forget what was looked up."""
+
+    def state(self) -> dict[str, Tensor]:
+        """Return all that a checkpoint must hold, by name."""
+
+
+@runtime_checkable
+class Sparse(Protocol):
+    """A module that asks for an optimizer of its own, since a step uses only a few of its rows."""
+
+    def sparse_optimizer(self, betas: tuple[float, float]) -> SparseOptimizer:
+        """Return the optimizer of its parameter."""
+
+
+class PlayerOptimizer:
+    """The optimizer of one player: Adam for its dense parameters, and its modules' own optimizers for sparse ones."""
+
+    def __init__(
+        self, parameters: Sequence[nn.Parameter], sparse: Sequence[SparseOptimizer], betas: tuple[float, float]
+    ) -> None:
+        apart = {id(one.weight) for one in sparse}
+        self.dense = [p for p in parameters if id(p) not in apart]
+        self.adam = Adam(self.dense, betas) if self.dense else None
+        self.sparse = sparse
+
+    def inputs(self) -> list[Tensor]:
+        """Return what gradients are taken of: the dense parameters, then what was looked up in each sparse one."""
+        return [*self.dense, *(one for optimizer in self.sparse for one in optimizer.looked_up())]
+
+    def merge(self, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """Return, from the gradients of all look-ups, one for each sparse parameter."""
+        merged, start = [], 0
+        for optimizer in self.sparse:
+            end = start + len(optimizer.looked_up())
+            merged.append(optimizer.merge(grads[start:end]))
+            start = end
+        return merged
+
+    def step(self, grads: Sequence[Tensor], lr: float) -> None:
+        """Update once, by a gradient for each dense parameter and then for each sparse one."""
+        if self.adam is not None:
+            self.adam.step(grads[: len(self.dense)], lr)
+        for optimizer, grad in zip(self.sparse, grads[len(self.dense) :], strict=True):
+            optimizer.step(grad, lr)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was looked up."""
+        for optimizer in self.sparse:
+            optimizer.reset()
+
+    def state(self) -> dict[str, Tensor]:
+        """Return all that a checkpoint must hold, by name."""
+        named = {} if self.adam is None else self.adam.state()
+        for i, optimizer in enumerate(self.sparse):
+            named |= {f"table {i}/{name}": value for name, value in optimizer.state().items()}
+        return named
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Restore what `state` returned; nothing, where a stage only begins."""
+        if not state:
+            return
+        if self.adam is not None:
+            self.adam.load(state)
+        for i, optimizer in enumerate(self.sparse):
+            for name, value in optimizer.state().items():
+                value.copy_(state[f"table {i}/{name}"])
+
+
+def _match_layout(value: Tensor, like: Tensor) -> Tensor:
     """Return the value in the memory layout of its parameter: the kernel walks through memory, not through indices."""
     return value if value.stride() == like.stride() else torch.empty_like(like).copy_(value)

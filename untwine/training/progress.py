@@ -1,4 +1,4 @@
-"""A bar on a terminal, a line now and then in a file, and nothing when nobody asked."""
+"""A progress bar on a terminal, a line for every tenth in a file, and nothing where it is not wanted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Advance = Callable[[int, Callable[[], str]], None]
 
 @contextmanager
 def bar(title: str, total: int, show: bool) -> Iterator[Advance]:
-    """Show how far a long work is and how long it will still take.
+    """Show the progress of a long task and the time left.
 
     Yields a function of (done, note). It may be called at every step: it draws at most ten times a second.
     """
@@ -51,15 +51,15 @@ def _drawn(title: str, total: int) -> Iterator[Advance]:
 
 
 def _printed(title: str, total: int) -> Iterator[Advance]:
-    start, told, first = time.monotonic(), 0, -1
+    start, shown, first = time.monotonic(), 0, -1
 
     def advance(done: int, note: Callable[[], str]) -> None:
-        nonlocal told, first
+        nonlocal shown, first
         if first < 0:
             first = done - 1
         tenth = 10 * done // max(total, 1)
-        if tenth > told:
-            told = tenth
+        if tenth > shown:
+            shown = tenth
             spent = time.monotonic() - start
             left = spent / max(done - first, 1) * (total - done)
             print(f"{title} {10 * tenth:3d} %, {spent:.0f} s, {left:.0f} s left  {note()}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""One thread for small sums."""
+"""A single thread for small computations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from contextlib import AbstractContextManager
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Hold the numerical libraries to one thread: scores are then the same bits for any number of cores.
+    """Limit the numerical libraries to one thread: scores are then bit-equal for any number of cores.
 
-    And quicker: k-means in a plane and regressions on a few codes are so short that threads mostly wait for each other, forty
-    times as long on a machine that has other work.
+    It is also faster: k-means in a plane and regressions on a few codes are so short that threads mostly wait for each other,
+    forty times as long on a busy machine.
     """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # a requirement of scikit-learn
 

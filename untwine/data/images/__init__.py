@@ -1,1 +1,1 @@
-"""Images that data sets draw, cut out, blend and align."""
+"""Drawing, resizing and combining images."""

@@ -1,19 +1,18 @@
-"""How digits are laid over grass: Eqs. 10 and 11 of "Towards principled objectives for contrastive disentanglement".
+"""Combination of digits and grass: Eqs. 10 and 11 of "Towards principled objectives for contrastive disentanglement".
 
-Letters: y is the grass (n, C, H, W), t the digit (n, H, W), both in [0, 1]; rho is the share of the grass.
+Letters: y is the grass (n, C, H, W), t the digit (n, H, W), both in [0, 1]; rho is the weight of the grass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
+from untwine.samples import unit_range
 
-ROWS_AT_ONCE = 512
+BATCH = 512
 
 
 def blend(y: Array, t: Array, rho: float = 0.5) -> Array:
@@ -22,24 +21,19 @@ def blend(y: Array, t: Array, rho: float = 0.5) -> Array:
 
 
 def blend_threshold(y: Array, t: Array, rho: float = 0.5, threshold: float = 0.3) -> Array:
-    """Return x = 1[y > threshold] (rho y + (1 - rho) t), for each pixel and channel by itself (Eq. 11)."""
+    """Return x = 1[y > threshold] (rho y + (1 - rho) t), for each pixel and channel separately (Eq. 11)."""
     return (y > threshold) * blend(y, t, rho)
 
 
-def to_bytes(pictures: Array) -> Array:
-    """Return pictures in [0, 1] as the nearest uint8 from 0 to 255."""
-    return np.round(pictures * 255).astype(np.uint8)
+def to_bytes(images: Array) -> Array:
+    """Return images in [0, 1] as uint8, rounded to the nearest value from 0 to 255."""
+    return np.round(images * 255).astype(np.uint8)
 
 
-def to_unit(pictures: Array) -> Array:
-    """Return uint8 pictures as float32 in [0, 1]."""
-    return pictures.astype(np.float32) / np.float32(255)
-
-
-def overlay(grass: Array, patches: Array, digits: Array, rows: Array, mix: Callable[[Array, Array], Array]) -> Array:
-    """Lay `digits[rows[i]]` over `grass[patches[i]]` by `mix`, all uint8, a few hundred at a time to spare memory."""
-    x = np.empty((len(rows), *grass.shape[1:]), np.uint8)
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        x[part] = to_bytes(mix(to_unit(grass[patches[part]]), to_unit(digits[rows[part]])))
+def overlay(backgrounds: Array, i: Array, digits: Array, j: Array, mix: Callable[[Array, Array], Array]) -> Array:
+    """Combine `backgrounds[i]` and `digits[j]`, both uint8 and indexed by (n,), by `mix`, in batches to save memory."""
+    x = np.empty((len(j), *backgrounds.shape[1:]), np.uint8)
+    for start in range(0, len(j), BATCH):
+        batch = slice(start, start + BATCH)
+        x[batch] = to_bytes(mix(unit_range(backgrounds[i[batch]]), unit_range(digits[j[batch]])))
     return x

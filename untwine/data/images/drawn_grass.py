@@ -1,54 +1,51 @@
-"""Grass drawn with numpy: many thin, bent, tapering blades, recoloured to a wanted brightness and hue."""
+"""Synthetic grass: many thin, bent, tapering blades, recoloured to a given brightness and hue."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 BLADES = 420
-# A texture is this many pictures high and wide; it has no border, so a crop may lie anywhere on it.
-PICTURES_ACROSS = 2
-# Time grows with the area of what is drawn, so larger pictures are enlarged from this size.
+# A texture is this many images high and wide and wraps around, so that a crop may start at any pixel.
+IMAGES_ACROSS = 2
+# Drawing time grows with the area, so that larger images are upsampled from this size.
 LARGEST_DRAWN = 48
 SATURATION = 0.75
 HUE_SPREAD = 9.0
 
 
-def draw_textures(rng: np.random.Generator, many: int, size: int) -> tuple[Array, Array]:
-    """Draw square, seamless textures of grass, blade over blade from the back to the front.
+def draw_textures(rng: np.random.Generator, n: int, size: int) -> tuple[Array, Array]:
+    """Draw square, seamless textures of grass, blade by blade from back to front.
 
-    A blade is a parabola that tapers towards its tip. How much of a pixel it covers follows from the pixel's horizontal
-    distance to the parabola, so edges are smooth without drawing larger first. All textures get their next blade at once.
+    A blade is a parabola that tapers towards its tip. Its coverage of a pixel follows from the pixel's horizontal distance to
+    the parabola, so that edges are anti-aliased without supersampling. The next blade is drawn in all textures at once.
 
     Parameters
     ----------
     rng
-        Where chance comes from.
-    many
-        How many textures.
+        Random generator.
+    n
+        Number of textures.
     size
-        The side in pixels of the pictures that will be cut out; blades are drawn to that scale.
+        Side length in pixels of the images that will be cropped; sets the scale of the blades.
 
     Returns
     -------
     shades, hues
-        For each pixel how bright its blade is (positive, on average about 1), and how far its hue is from the mean, from
-        -1 to 1; both (many, side, side).
+        Brightness of each pixel (positive, mean about 1) and its hue relative to the mean, from -1 to 1; both
+        (n, side, side).
     """
-    side = PICTURES_ACROSS * size
-    shades = np.full((many, side * side), 0.3, np.float32)
-    hues = np.zeros((many, side * side), np.float32)
+    side = IMAGES_ACROSS * size
+    shades = np.full((n, side * side), 0.3, np.float32)
+    hues = np.zeros((n, side * side), np.float32)
     rows = np.arange(-1, int(0.95 * size) + 1, dtype=np.float32)[:, None]
     across = int(np.ceil(0.06 * size)) + 1
     columns = np.arange(-across, across + 1, dtype=np.float32)
-    picture = np.arange(many)[:, None, None]
+    texture = np.arange(n)[:, None, None]
 
     def draw(low: float, high: float) -> Array:
-        return rng.uniform(low, high, (many, 1, 1)).astype(np.float32)
+        return rng.uniform(low, high, (n, 1, 1)).astype(np.float32)
 
     for blade in range(BLADES):
         depth = blade / (BLADES - 1)
@@ -67,27 +64,27 @@ def draw_textures(rng: np.random.Generator, many: int, size: int) -> tuple[Array
         light = draw(0.65, 1.35) * (0.55 + 0.45 * depth) * (0.7 + 0.45 * along) * (1 + 0.16 * np.clip(offset / width, -1, 1))
         at = (np.floor(y) - rows).astype(np.int32) % side * side + pixel.astype(np.int32) % side
         for canvas, paint in ((shades, light), (hues, draw(-1, 1))):
-            below = canvas[picture, at]
-            canvas[picture, at] = below + cover * (paint - below)
-    return shades.reshape(many, side, side), hues.reshape(many, side, side)
+            below = canvas[texture, at]
+            canvas[texture, at] = below + cover * (paint - below)
+    return shades.reshape(n, side, side), hues.reshape(n, side, side)
 
 
 def colour(shades: Array, hues: Array, brightness: Array, hue: Array) -> Array:
-    """Colour cut-out grass (n, H, W) so that each picture has the given brightness and hue.
+    """Colour crops of grass (n, H, W) so that each image has the given brightness and hue.
 
     Parameters
     ----------
     shades, hues
-        What `draw_textures` returned, cut to pictures.
+        Crops of what `draw_textures` returns.
     brightness
-        For each picture the wanted mean of HSV's value, in (0, 1); shades are rescaled to it, so that no chance of
-        the blades is left in it. Grass has green as its largest channel, so this is the mean of the green channel.
+        Mean HSV value of each image, in (0, 1); shades are rescaled to it exactly, whatever blades were drawn. Green is
+        the largest channel of grass, so this is the mean of the green channel.
     hue
-        For each picture the wanted hue in degrees from 70 (yellowish) to 150 (bluish); single blades differ by up to 9.
+        Hue of each image in degrees from 70 (yellowish) to 150 (bluish); single blades differ by up to 9.
 
     Returns
     -------
-    pictures
+    images
         (n, 3, H, W), float32 in [0, 1].
     """
     value = shades * (brightness / shades.mean(axis=(1, 2)))[:, None, None].astype(np.float32)
@@ -95,41 +92,41 @@ def colour(shades: Array, hues: Array, brightness: Array, hue: Array) -> Array:
     turn = (hue[:, None, None].astype(np.float32) + HUE_SPREAD * hues - 120) / 60
     red = value * (1 - SATURATION + SATURATION * np.clip(-turn, 0, 1))
     blue = value * (1 - SATURATION + SATURATION * np.clip(turn, 0, 1))
-    pictures: Array = np.clip(np.stack([red, value, blue], axis=1), 0, 1)
-    return pictures
+    images: Array = np.clip(np.stack([red, value, blue], axis=1), 0, 1)
+    return images
 
 
 class Meadow:
-    """Drawn textures of grass, from which pictures of one size are cut.
+    """Synthetic textures of grass, from which images of one size are cropped.
 
     Parameters
     ----------
     rng
-        Where the blades come from.
-    many
-        How many textures to draw.
+        Random generator that draws the blades.
+    n_textures
+        Number of textures to draw.
     size
-        The side of the pictures in pixels.
+        Side length of the images in pixels.
     """
 
-    def __init__(self, rng: np.random.Generator, many: int, size: int) -> None:
+    def __init__(self, rng: np.random.Generator, n_textures: int, size: int) -> None:
         self.size = size
-        self.shades, self.hues = draw_textures(rng, many, min(size, LARGEST_DRAWN))
+        self.shades, self.hues = draw_textures(rng, n_textures, min(size, LARGEST_DRAWN))
         if size > LARGEST_DRAWN:
-            self.shades, self.hues = _enlarge(self.shades, size), _enlarge(self.hues, size)
+            self.shades, self.hues = _upsample(self.shades, size), _upsample(self.hues, size)
 
-    def pictures(self, rng: np.random.Generator, brightness: Array, hue: Array) -> Array:
-        """Cut a random square for each pair of brightness and hue, and colour it: (n, 3, size, size), float32."""
+    def images(self, rng: np.random.Generator, brightness: Array, hue: Array) -> Array:
+        """Crop a random square for each pair of brightness and hue, and colour it: (n, 3, size, size), float32."""
         which = rng.integers(len(self.shades), size=len(brightness))[:, None, None]
         side = self.shades.shape[1]
         rows, columns = (rng.integers(side, size=(2, len(brightness), 1)) + np.arange(self.size)) % side
-        place = which, rows[:, :, None], columns[:, None, :]
-        return colour(self.shades[place], self.hues[place], brightness, hue)
+        crops = which, rows[:, :, None], columns[:, None, :]
+        return colour(self.shades[crops], self.hues[crops], brightness, hue)
 
 
-def _enlarge(textures: Array, size: int) -> Array:
+def _upsample(textures: Array, size: int) -> Array:
     from scipy.ndimage import zoom
 
-    factor = PICTURES_ACROSS * size / textures.shape[1]
-    # Linear, so that shades stay positive; wrapped, so that the texture stays seamless.
+    factor = IMAGES_ACROSS * size / textures.shape[1]
+    # Linear interpolation keeps shades positive; wrapping keeps the texture seamless.
     return np.asarray(zoom(textures, (1, factor, factor), order=1, mode="grid-wrap", grid_mode=True))

@@ -1,42 +1,40 @@
-"""Squares, ellipses and hearts drawn as dSprites draws them: 64 x 64, white on black, without grey edges.
+"""Squares, ellipses and hearts as in dSprites: 64 x 64, white on black, without anti-aliasing.
 
-Letters: c is a shape's centre in pixels, u and v a pixel's place in the shape's own frame. A pixel is white if its centre lies
-inside. Compared with 320 frames of dSprites' own animation 0.1 pixels a frame differ for the square, 1.2 for the
-ellipse and 0.2 for the heart.
+Letters: c is a shape's centre in pixels, (u, v) a pixel in the coordinates of the shape. A pixel is white if its centre lies
+inside. Against 320 frames of dSprites' own animation, 0.1 pixels per frame differ for the square, 1.2 for the ellipse and
+0.2 for the heart.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
 
 SHAPES = ("square", "ellipse", "heart")
 SIDE = 64
 HALF_SIDE = 9.6
 HALF_AXES = 12.8, 7.2
-# Nothing reaches further from its centre: the square's corners are at 13.6 pixels.
+# No shape extends further from its centre: the square's corners are at 13.6 pixels.
 REACH = 14
-ROWS_AT_ONCE = 512
+BATCH = 512
 
 
 def draw_sprites(shape: Array, scale: Array, angle: Array, c: Array) -> Array:
     """Draw sprites of the given shape (n,), scale (n,), angle (n,) in radians and centre (n, 2): (n, 64, 64), bool."""
-    pictures = np.zeros((len(shape), SIDE, SIDE), bool)
-    for start in range(0, len(shape), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        for kind in np.unique(shape[part]):
-            rows = start + np.flatnonzero(shape[part] == kind)
-            _draw(pictures, rows, int(kind), scale[rows], angle[rows], c[rows])
-    return pictures
+    images = np.zeros((len(shape), SIDE, SIDE), bool)
+    for start in range(0, len(shape), BATCH):
+        batch = slice(start, start + BATCH)
+        for kind in np.unique(shape[batch]):
+            i = start + np.flatnonzero(shape[batch] == kind)
+            _draw(images, i, int(kind), scale[i], angle[i], c[i])
+    return images
 
 
-def _draw(pictures: Array, rows: Array, kind: int, scale: Array, angle: Array, c: Array) -> None:
-    """Draw sprites of one shape into their pictures, looking only at the pixels that they can reach."""
+def _draw(images: Array, i: Array, kind: int, scale: Array, angle: Array, c: Array) -> None:
+    """Draw sprites of one shape into `images[i]`, computing only the pixels that they can cover."""
     corner = np.floor(c).astype(np.int64)
     x, y = (corner[:, axis, None] + np.arange(-REACH, REACH + 1) for axis in (0, 1))
     dx, dy = (x + 0.5 - c[:, :1])[:, None, :], (y + 0.5 - c[:, 1:])[:, :, None]
@@ -47,18 +45,18 @@ def _draw(pictures: Array, rows: Array, kind: int, scale: Array, angle: Array, c
     elif kind == 1:
         inside = (u / HALF_AXES[0]) ** 2 + (v / HALF_AXES[1]) ** 2 <= scale**2
     else:
-        turn, radius = _heart()
-        # The heart is upright and the same to the left and right, so the angle from straight up is all that counts.
-        inside = np.hypot(u, v) <= scale * np.interp(np.arctan2(np.abs(u), -v), turn, radius)
-    pictures[rows[:, None, None], y[:, :, None], x[:, None, :]] = inside
+        angles, radius = _heart()
+        # The heart is upright and symmetric, so that the absolute angle from the vertical determines the radius.
+        inside = np.hypot(u, v) <= scale * np.interp(np.arctan2(np.abs(u), -v), angles, radius)
+    images[i[:, None, None], y[:, :, None], x[:, None, :]] = inside
 
 
 @cache
 def _heart() -> tuple[Array, Array]:
-    """Return the radius of the heart's outline over the angle from straight up, from 0 to pi.
+    """Return the angles from the vertical, 0 to pi, and the radius of the heart's outline at each.
 
-    The outline is the well-known curve (sin^3 t, 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t); its two scales and its shift are
-    those that fit dSprites' frames best.
+    The outline is the curve (sin^3 t, 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t), with two scales and a shift fitted to dSprites'
+    frames.
     """
     t = np.linspace(0, np.pi, 3000)
     across = HALF_SIDE * np.sin(t) ** 3

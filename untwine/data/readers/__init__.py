@@ -1,1 +1,1 @@
-"""One file a format: from files to arrays and samples."""
+"""Readers: one file per format, from files to arrays and samples."""

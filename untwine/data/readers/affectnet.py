@@ -1,64 +1,67 @@
-"""AffectNet's lists of faces, and its pictures moved so that their landmarks lie on one shape."""
+"""AffectNet's lists of faces, and its images aligned by their landmarks."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.data.images.procrustes import similarity, warp
-
-Array = NDArray[Any]
+from untwine.data.images.resizing import channels_first
+from untwine.data.location import missing_files
+from untwine.data.readers.image_files import open_image
 
 EXPRESSIONS = ("neutral", "happiness", "sadness", "surprise", "fear", "disgust", "anger", "contempt")
 COLUMNS = ("subDirectory_filePath", "facial_landmarks", "expression", "valence", "arousal")
-PICTURES = ("Manually_Annotated_Images", "Manually_Annotated/Manually_Annotated_Images")
+IMAGES = ("Manually_Annotated_Images", "Manually_Annotated/Manually_Annotated_Images")
 LANDMARKS = 68
 
 
 class Face(NamedTuple):
     """A line of one of AffectNet's lists."""
 
-    line: str  # what to call it: file and line
-    picture: Path
+    line: str  # file and line number, for error messages
+    image: Path
     landmarks: str
     affect: tuple[float, float]
 
 
 def read_list(root: Path, name: str) -> list[list[Face]]:
-    """Read one of AffectNet's lists: the faces of each of the eight expressions; none of an absent validation list."""
+    """Read one of AffectNet's lists: the faces of each of the eight expressions; empty for a missing validation list."""
     path = next((p for p in (root / name, root / "Manually_Annotated_file_lists" / name) if p.is_file()), None)
     faces: list[list[Face]] = [[] for _ in EXPRESSIONS]
     if path is None:
         if name == "training.csv":
-            raise ValueError(
-                f"AffectNet was expected in {root} with the list {name}, but that is not there; place your copy there, or "
-                "set the environment variable UNTWINE_DATA (or the option folder) to the folder that holds affectnet/."
-            )
+            raise missing_files("AffectNet", root, f"the list {name}", "your copy", "affectnet/")
         return faces
-    pictures = next((root / inner for inner in PICTURES if (root / inner).is_dir()), root)
+    images = next((root / inner for inner in IMAGES if (root / inner).is_dir()), root)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
             if missing:
-                raise ValueError(f"{path} expected AffectNet's columns {', '.join(COLUMNS)}, but lacks {', '.join(missing)}.")
+                raise ValueError(
+                    f"{path} must have AffectNet's columns {', '.join(COLUMNS)}; it lacks {', '.join(missing)}; "
+                    "use AffectNet's own list."
+                )
             for row in reader:
                 line = f"{path}, line {reader.line_num}"
                 expression, valence, arousal = (_number(row[c], c, line) for c in ("expression", "valence", "arousal"))
-                # 8 to 10 mean none, uncertain and no face.
+                # 8 to 10 stand for none, uncertain and no face.
                 if expression in range(len(EXPRESSIONS)):
-                    picture = pictures / row["subDirectory_filePath"].replace("\\", "/")
-                    faces[int(expression)].append(Face(line, picture, row["facial_landmarks"] or "", (valence, arousal)))
+                    image = images / row["subDirectory_filePath"].replace("\\", "/")
+                    faces[int(expression)].append(Face(line, image, row["facial_landmarks"] or "", (valence, arousal)))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} expected comma-separated text, but it cannot be read ({error}).") from None
+        raise ValueError(
+            f"{path} must be comma-separated text; it cannot be read ({error}); use AffectNet's own list."
+        ) from None
     return faces
 
 
-def shape_of(face: Face) -> Array:
+def landmark_shape(face: Face) -> Array:
     """Return the landmarks of a face as a complex shape."""
     try:
         numbers = np.array(face.landmarks.split(";"), dtype=np.float64)
@@ -67,30 +70,24 @@ def shape_of(face: Face) -> Array:
         points = np.zeros(0)
     if len(points) != LANDMARKS or np.ptp(points.real) == 0 or not np.isfinite(points).all():
         raise ValueError(
-            f"{face.line} expected {LANDMARKS} landmarks as x;y;x;y..., but has {face.landmarks[:40]!r}; drop the line."
+            f"{face.line} must have {LANDMARKS} landmarks as x;y;x;y...; got {face.landmarks[:40]!r}; remove the line."
         )
     return points
 
 
-def aligned(faces: list[Face], mean: Array, size: int) -> Array:
-    """Read faces, each moved by the similarity that brings it nearest to the complex shape `mean`: (n, 3, size, size)."""
-    from PIL import Image
-
+def read_aligned(faces: list[Face], mean: Array, size: int) -> Array:
+    """Read faces, each warped by the similarity that brings it closest to the shape `mean`: (n, 3, size, size), uint8."""
     x = np.empty((len(faces), size, size, 3), np.uint8)
-    for place, face in zip(x, faces, strict=True):
-        a, b = similarity(shape_of(face), mean)
-        try:
-            with Image.open(face.picture) as picture:
-                place[:] = np.asarray(warp(picture.convert("RGB"), complex(a), complex(b), size))
-        except FileNotFoundError:
-            raise ValueError(f"{face.line} names the picture {face.picture}, but it is not there.") from None
-        except (OSError, SyntaxError, Image.DecompressionBombError) as error:
-            raise ValueError(f"{face.picture} expected a picture, but it cannot be read ({error}); replace it.") from None
-    return np.ascontiguousarray(np.moveaxis(x, -1, 1))
+    for out, face in zip(x, faces, strict=True):
+        a, b = similarity(landmark_shape(face), mean)
+        if not face.image.is_file():
+            raise ValueError(f"{face.line} must name an existing image; {face.image} does not exist; place it there.")
+        out[:] = np.asarray(warp(open_image(face.image, "RGB"), complex(a), complex(b), size))
+    return channels_first(x)
 
 
 def _number(cell: str | None, column: str, line: str) -> float:
     try:
         return float(cell or "")
     except ValueError:
-        raise ValueError(f"{line} expected a number as {column}, but has {cell!r}.") from None
+        raise ValueError(f"{line} must have a number as {column}; got {cell!r}; correct or remove the line.") from None

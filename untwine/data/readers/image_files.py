@@ -1,53 +1,74 @@
-"""Pictures of a data set, one a file, cut to a square and brought to one size."""
+"""Image files: opening, and reading the central square of each at one size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
+from untwine.data.images.resizing import channels_first
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 
 
-def picture_paths(folder: Path) -> list[Path]:
-    """Return the pictures that lie right in a folder, by name."""
+def image_paths(folder: Path) -> list[Path]:
+    """Return the image files of a folder, not of its subfolders, sorted by name."""
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS and path.is_file())
 
 
+def open_image(file: Path | IO[bytes], mode: str | None = None, name: str = "") -> Image.Image:
+    """Read an image file.
+
+    Parameters
+    ----------
+    file
+        Path or open file.
+    mode
+        PIL's mode to convert to, such as "RGB" or "L"; None keeps the mode of the file.
+    name
+        Name of the file in the error message, by default its path.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(file) as image:
+            image.load()
+            return image.copy() if mode is None else image.convert(mode)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise ValueError(f"{name or file} must be an image; it cannot be read ({error}); replace or remove it.") from None
+
+
 def read_squares(paths: Sequence[Path], size: int, mode: str = "RGB", halves: bool = False) -> Array:
-    """Read the central square of each picture, brought to `size`: (n, C, size, size), uint8.
+    """Read the central square of each image, resized to `size`: (n, C, size, size), uint8.
 
     Parameters
     ----------
     paths
-        The pictures.
+        Image files.
     size
-        The side in pixels.
+        Side length in pixels.
     mode
-        PIL's: "RGB", or "L" for grey.
+        PIL's mode: "RGB", or "L" for grey.
     halves
-        Whether a file holds two pictures side by side; both are then returned, one after the other (2n, ...).
+        Whether a file holds two images side by side; both are then returned, one after the other (2n, ...).
     """
     from PIL import Image
 
-    each = 2 if halves else 1
-    x = np.empty((each * len(paths), size, size, 3 if mode == "RGB" else 1), np.uint8)
+    per_file = 2 if halves else 1
+    x = np.empty((per_file * len(paths), size, size, 3 if mode == "RGB" else 1), np.uint8)
     for i, path in enumerate(paths):
-        try:
-            with Image.open(path) as opened:
-                picture = opened.convert(mode)
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-            raise ValueError(f"{path} expected a picture, but it cannot be read ({error}); replace it.") from None
-        width = picture.width // each
-        side = min(width, picture.height)
-        for j in range(each):
-            left, top = j * width + (width - side) // 2, (picture.height - side) // 2
-            # Cut before it is shrunk: the filter would look over the edge, into the other half.
-            square = picture.crop((left, top, left + side, top + side))
-            x[each * i + j] = np.asarray(square.resize((size, size), Image.Resampling.BICUBIC)).reshape(size, size, -1)
-    return np.ascontiguousarray(np.moveaxis(x, -1, 1))
+        image = open_image(path, mode)
+        width = image.width // per_file
+        side = min(width, image.height)
+        for j in range(per_file):
+            left, top = j * width + (width - side) // 2, (image.height - side) // 2
+            # Cropped before resizing: the filter would include pixels of the other half.
+            square = image.crop((left, top, left + side, top + side))
+            x[per_file * i + j] = np.asarray(square.resize((size, size), Image.Resampling.BICUBIC)).reshape(size, size, -1)
+    return channels_first(x)

@@ -1,24 +1,22 @@
-"""MNIST from files that the user has placed: `mnist.npz`, or the four IDX files of the public release, plain or gzipped.
+"""MNIST from local files: `mnist.npz`, or the four IDX files of the public release, plain or gzipped.
 
-Checksums are SHA-256 of the four IDX files, decompressed. Arrays of an npz are checked by the IDX file that they would make,
-so every faithful copy passes, however it is compressed.
+Checksums are SHA-256 of the four IDX files, decompressed. Arrays of an npz are checked as the IDX files that they would make,
+so that every faithful copy passes, however it is compressed.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import math
 import struct
-import zipfile
-import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from untwine._typing import Array
+from untwine.data.location import missing_files
+from untwine.data.readers.arrays import load_arrays
+from untwine.data.readers.gzipped import read_bytes
 
 FILES = {
     "x_train": "train-images-idx3-ubyte",
@@ -32,75 +30,63 @@ DIGESTS = {
     "x_test": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
     "y_test": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
 }
-SOURCES = "mnist.npz as Keras has it, or the four IDX files of yann.lecun.com/exdb/mnist or of torchvision's mirror of them"
+SOURCES = "Keras' mnist.npz, or the four IDX files of yann.lecun.com/exdb/mnist or of torchvision's mirror,"
 UNSIGNED_BYTE = 8
 
 
 def read_mnist(folder: Path) -> dict[str, Array]:
-    """Read x_train, y_train, x_test and y_test from `mnist.npz`, or else from IDX files, and check what they hold."""
-    packed = folder / "mnist.npz"
-    if packed.is_file():
-        arrays, paths = _read_npz(packed), dict.fromkeys(FILES, packed)
+    """Read x_train, y_train, x_test and y_test from `mnist.npz`, else from IDX files, and verify their checksums."""
+    npz = folder / "mnist.npz"
+    if npz.is_file():
+        arrays, paths = _read_npz(npz), dict.fromkeys(FILES, npz)
     else:
         paths = _idx_paths(folder)
         arrays = {name: read_idx(path) for name, path in paths.items()}
     for name, array in arrays.items():
-        found = hashlib.sha256(as_idx(array)).hexdigest()
-        if found != DIGESTS[name]:
+        digest = hashlib.sha256(as_idx(array)).hexdigest()
+        if digest != DIGESTS[name]:
             raise ValueError(
-                f"MNIST's {name} expected content with SHA-256 {DIGESTS[name]}, but {paths[name]} has {found}; "
-                f"replace the file by a faithful copy ({SOURCES})."
+                f"MNIST's {name} must have SHA-256 {DIGESTS[name]}; got {digest} from {paths[name]}; "
+                f"replace the file by {SOURCES} unchanged."
             )
     return arrays
 
 
 def read_idx(path: Path) -> Array:
     """Read an IDX file of unsigned bytes, plain or gzipped: two zeros, type, number of axes, their lengths, the values."""
-    content = path.read_bytes()
-    if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} expected a gzipped IDX file, but it is damaged ({error}); fetch it again.") from None
+    content = read_bytes(path, "an IDX file")
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] != UNSIGNED_BYTE or not content[3]:
-        raise ValueError(f"{path} expected an IDX file of unsigned bytes, but it begins with {content[:4].hex() or 'nothing'}.")
+        raise ValueError(
+            f"{path} must be an IDX file of unsigned bytes; it begins with {content[:4].hex() or 'nothing'}; download it again."
+        )
     start = 4 + 4 * content[3]
     shape = struct.unpack(f">{content[3]}I", content[4:start]) if len(content) >= start else (0,)
     if len(content) != start + math.prod(shape) or not math.prod(shape):
         raise ValueError(
-            f"{path} expected {start + math.prod(shape)} bytes by its own header, but has {len(content)}; fetch it again."
+            f"{path} must have {start + math.prod(shape)} bytes by its header; got {len(content)}; download it again."
         )
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
 def as_idx(array: Array) -> bytes:
-    """Return the IDX file that holds this array of unsigned bytes."""
+    """Return the content of the IDX file of an array of unsigned bytes."""
     return struct.pack(f">BBBB{array.ndim}I", 0, 0, UNSIGNED_BYTE, array.ndim, *array.shape) + array.tobytes()
 
 
 def _read_npz(path: Path) -> dict[str, Array]:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as packed:
-            missing = [name for name in FILES if name not in packed]
-            arrays = {name: packed[name] for name in FILES if name in packed}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} expected an npz file of plain arrays, but it cannot be read ({error}).") from None
-    if missing:
-        raise ValueError(f"{path} expected the arrays {', '.join(FILES)}, but lacks {', '.join(missing)}.")
-    # Some copies keep the labels as wider integers; the values are what counts.
+    loaded = load_arrays(path, tuple(FILES))
+    arrays = {name: loaded[name] for name in FILES}
+    # Some copies store the labels as wider integers; only the values count.
     return {name: a.astype(np.uint8) if np.array_equal(a, a.astype(np.uint8)) else a for name, a in arrays.items()}
 
 
 def _idx_paths(folder: Path) -> dict[str, Path]:
     paths = {}
     for name, file in FILES.items():
-        # Both spellings of the public release are about: train-images-idx3-ubyte and train-images.idx3-ubyte.
+        # The public release exists in two spellings: train-images-idx3-ubyte and train-images.idx3-ubyte.
         spellings = (file, f"{file}.gz", file.replace("-idx", ".idx"), f"{file.replace('-idx', '.idx')}.gz")
-        found = next((folder / s for s in spellings if (folder / s).is_file()), None)
-        if found is None:
-            raise ValueError(
-                f"MNIST was expected in {folder} as mnist.npz or as four IDX files, but {file} is not there; place {SOURCES} "
-                "there, or set the environment variable UNTWINE_DATA (or the option folder) to the folder that holds mnist/."
-            )
-        paths[name] = found
+        path = next((folder / s for s in spellings if (folder / s).is_file()), None)
+        if path is None:
+            raise missing_files("MNIST", folder, f"mnist.npz or as four IDX files with {file} among them", SOURCES, "mnist/")
+        paths[name] = path
     return paths

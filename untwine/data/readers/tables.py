@@ -1,4 +1,4 @@
-"""Samples from a table of comma-separated numbers."""
+"""Samples from tables of comma-separated values."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
 from untwine.samples import Samples
-
-Array = NDArray[Any]
 
 ROLES = {"group": "group", "groups": "group", "label": "label", "labels": "label"}
 
 
 def read_table(path: Path) -> Samples:
-    """Read a .csv of numbers, one row a sample, with or without a first line of names.
+    """Read a .csv of numbers, one row per sample, with or without a header.
 
-    A column named `group` holds whole numbers (0 is the background), or names of which one is `background`. A column named
-    `label` holds whole numbers or names; an empty cell is an unknown label.
+    A column named `group` has whole numbers (0 is the background), or names of which one is `background`. A column named
+    `label` has whole numbers or names; an empty cell is an unknown label.
     """
     lines = _rows(path)
     names = _header(path, lines[0][1])
     if names:
         lines = lines[1:]
     if not lines:
-        raise ValueError(f"{path} expected at least one row of numbers below its names, but has none.")
-    special = _special(path, names)
-    kept = [i for i in range(len(lines[0][1])) if i not in special.values()]
-    if not kept:
-        raise ValueError(f"{path} expected at least one column of numbers besides group and label, but has none.")
-    x = _numbers(path, lines, kept, names)
+        raise ValueError(f"{path} must have at least one row of numbers below its header; got none; add rows.")
+    roles = _find_roles(path, names)
+    features = [i for i in range(len(lines[0][1])) if i not in roles.values()]
+    if not features:
+        raise ValueError(f"{path} must have at least one column of numbers besides group and label; got none; add one.")
+    x = _numbers(path, lines, features, names)
     columns: dict[str, Any] = {}
-    for role, index in special.items():
+    for role, index in roles.items():
         cells = [row[index].strip() for _, row in lines]
         columns[f"{role}s"], columns[f"{role}_names"] = _groups(path, cells) if role == "group" else _labels(cells)
     try:
@@ -44,20 +42,22 @@ def read_table(path: Path) -> Samples:
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the lines that are not empty, with their numbers, all of one width."""
+    """Return the lines that are not empty with their line numbers, all of one width."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             lines = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} expected comma-separated text in UTF-8, but it cannot be read ({error}).") from None
+        raise ValueError(
+            f"{path} must be comma-separated text in UTF-8; it cannot be read ({error}); save it as UTF-8."
+        ) from None
     if not lines:
-        raise ValueError(f"{path} expected rows of numbers, but is empty.")
+        raise ValueError(f"{path} must have rows of numbers; it is empty; add rows.")
     width = len(lines[0][1])
     for number, row in lines:
         if len(row) != width:
             raise ValueError(
-                f"{path} expected {width} columns in every line, as in its first, but line {number} has {len(row)}."
+                f"{path} must have {width} columns in every line, as in the first; got {len(row)} in line {number}; correct it."
             )
     return lines
 
@@ -69,35 +69,36 @@ def _header(path: Path, first: list[str]) -> list[str]:
     names = [cell.strip() for cell in first]
     if any(numeric):
         raise ValueError(
-            f"{path} expected names or numbers in its first line, but it mixes them ({', '.join(names[:6])}); name all columns."
+            f"{path} must have names or numbers in its first line; it mixes them ({', '.join(names[:6])}); name all columns."
         )
     if "" in names:
         raise ValueError(
-            f"{path} expected a name for every column, but column {names.index('') + 1} has none; "
-            "name it, or drop it if it only numbers the rows."
+            f"{path} must have a name for every column; column {names.index('') + 1} has none; "
+            "name it, or drop it if it is only a row index."
         )
     return names
 
 
-def _special(path: Path, names: list[str]) -> dict[str, int]:
-    special: dict[str, int] = {}
+def _find_roles(path: Path, names: list[str]) -> dict[str, int]:
+    """Return the columns of groups and labels."""
+    roles: dict[str, int] = {}
     for index, name in enumerate(names):
         role = ROLES.get(name.lower())
-        if role in special:
-            raise ValueError(f"{path} expected one column of {role}s, but has two; rename one of them.")
+        if role in roles:
+            raise ValueError(f"{path} must have one column of {role}s; got two; rename one of them.")
         if role:
-            special[role] = index
-    return special
+            roles[role] = index
+    return roles
 
 
-def _numbers(path: Path, lines: list[tuple[int, list[str]]], kept: list[int], names: list[str]) -> Array:
+def _numbers(path: Path, lines: list[tuple[int, list[str]]], features: list[int], names: list[str]) -> Array:
     try:
-        return np.array([[row[i] for i in kept] for _, row in lines], dtype=np.float64)
+        return np.array([[row[i] for i in features] for _, row in lines], dtype=np.float64)
     except ValueError:
-        line, column = next((n, i) for n, row in lines for i in kept if not _is_number(row[i]))
+        line, column = next((n, i) for n, row in lines for i in features if not _is_number(row[i]))
         cell = next(row for n, row in lines if n == line)[column]
         where = repr(names[column]) if names else f"number {column + 1}"
-        raise ValueError(f"{path} expected a number in line {line}, column {where}, but found {cell!r}.") from None
+        raise ValueError(f"{path} must have a number in line {line}, column {where}; got {cell!r}; correct it.") from None
 
 
 def _groups(path: Path, cells: list[str]) -> tuple[Array, tuple[str, ...]]:
@@ -106,8 +107,8 @@ def _groups(path: Path, cells: list[str]) -> tuple[Array, tuple[str, ...]]:
     names = tuple(dict.fromkeys(("background", *cells)))
     if "background" not in cells or "" in cells:
         raise ValueError(
-            f"{path} expected whole numbers in its group column (0 is the background), or names of which one is 'background', "
-            f"but found {', '.join(map(repr, names[1:4]))}."
+            f"{path} must have whole numbers in its group column (0 is the background), or names of which one is 'background'; "
+            f"got {', '.join(map(repr, names[1:4]))}; rename the background."
         )
     return np.array([names.index(cell) for cell in cells]), names
 

@@ -1,1 +1,1 @@
-"""One file a data set."""
+"""Data sets: one file each."""

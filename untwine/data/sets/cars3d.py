@@ -1,89 +1,90 @@
-"""Cars3D: car models seen from any side; from its public .mat files."""
+"""Cars3D: car models from many viewpoints; from its public .mat files."""
 
 from __future__ import annotations
 
 import struct
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
-from untwine.data.location import placed
-from untwine.data.options import whole
+from untwine.data.images.resizing import channels_first, resize
+from untwine.data.location import locate
+from untwine.data.options import check_size
 from untwine.data.splits import Splits
-from untwine.samples import SIDES
-
-Array = NDArray[Any]
+from untwine.registry.checks import check_choice, check_int
 
 AZIMUTHS, ELEVATIONS = 24, 4
 
 
 def cars3d(
-    *, held_out: str = "pictures", n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None
+    *, held_out: str = "images", n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None
 ) -> Splits:
-    """Cars3D, car models from 24 directions and 4 heights; needs its files.
+    """Cars3D, car models from 24 azimuths and 4 elevations; needs its files.
 
-    Every combination of model, azimuth and elevation is one picture (183 models, 17,568 pictures), shrunk from 128 x 128, RGB.
-
-    Source: `cars3d/*.mat` (or `cars/*.mat`) of nips2015-analogy-data.tar.gz, www.scottreed.info (S. Reed, Y. Zhang, Y. Zhang,
-    H. Lee, 2015), each with the array `im` (128, 128, 3, 24, 4); no licence is stated. Checksum: none, as the files were not
-    at hand. Group: none. Label: the model. Factors: `model` (by the files' order), `azimuth` and `elevation`, counted from 0.
+    Every combination of model, azimuth and elevation is one image (183 models, 17,568 images), resized from 128 x 128, RGB.
 
     Parameters
     ----------
     held_out
-        What is held out for testing: "pictures" at random, or all pictures of some "models".
+        What is held out for testing: "images" at random, or all images of some "models".
     n_test
-        How many pictures or models are held out: a tenth of the pictures, or 20 models, where not given.
+        Number of images or models to hold out: by default a tenth of the images, or 20 models.
     size
-        The side of the pictures in pixels, from 8 to 128.
+        Side length of the images in pixels, from 8 to 128.
     seed
-        Decides which are held out.
+        Decides which images or models are held out.
     folder
-        The folder that holds `cars3d/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `cars3d/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: nips2015-analogy-data.tar.gz, www.scottreed.info (S. Reed, Y. Zhang, Y. Zhang, H. Lee, 2015).
+    - Licence: none is stated.
+    - Files: `cars3d/*.mat` (or `cars/*.mat`), each with the array `im` (128, 128, 3, 24, 4). Checksum: none, as the files were
+      not available.
+    - Group: none.
+    - Label: the model.
+    - Factors: `model` (in the order of the files), `azimuth` and `elevation`, counted from 0.
     """
-    if held_out not in ("pictures", "models"):
-        raise ValueError(f"held_out expected 'pictures' or 'models', but got {held_out!r}.")
-    seed = whole("seed", seed, 0)
+    check_choice("held_out", held_out, ("images", "models"))
+    seed = check_int("seed", seed, 0)
     grid = cars3d_grid(size=size, folder=folder)
-    if held_out == "pictures":
-        return grid.split(None, max(1, len(grid) // 10) if n_test is None else n_test, seed)
-    models = grid.sizes[0]
-    many = whole("n_test", 20 if n_test is None else n_test, 1, models - 1)
-    return grid.apart("model", np.random.default_rng(seed).permutation(models)[:many])
+    return grid.hold_out(n_test, seed, "model" if held_out == "models" else None, n_levels=20)
 
 
 def cars3d_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
-    """Return all of Cars3D, addressed by its factors and kept in memory."""
-    size = whole("size", size, SIDES[0], SIDES[-1])
-    place = placed(folder, "Cars3D", ("cars3d", "cars"), "nips2015-analogy-data.tar.gz of www.scottreed.info")
-    paths = sorted(place.glob("*.mat"))
+    """Return all of Cars3D as a grid of its factors, in memory."""
+    size = check_size(size)
+    root = locate(folder, "Cars3D", ("cars3d", "cars"), "nips2015-analogy-data.tar.gz of www.scottreed.info")
+    paths = sorted(root.glob("*.mat"))
     if not paths:
-        raise ValueError(f"Cars3D was expected in {place} as .mat files, but there are none.")
-    pictures = np.concatenate([_read_model(path, size) for path in paths])
-    values = tuple(np.arange(float(many)) for many in (len(paths), AZIMUTHS, ELEVATIONS))
-    return FactorGrid(
-        ("model", "azimuth", "elevation"), values, lambda rows: pictures[rows], "model", tuple(path.stem for path in paths)
-    )
+        raise ValueError(f"Cars3D must be in {root} as .mat files; there are none; unpack the archive there.")
+    images = np.concatenate([_read_model(path, size) for path in paths])
+    values = tuple(np.arange(float(n)) for n in (len(paths), AZIMUTHS, ELEVATIONS))
+    names = tuple(path.stem for path in paths)
+    return FactorGrid(("model", "azimuth", "elevation"), values, lambda indices: images[indices], "model", names)
 
 
 def _read_model(path: Path, size: int) -> Array:
-    """Read one model's pictures (96, 3, size, size), the elevation changing first."""
-    from PIL import Image
+    """Read the images of one model (96, 3, size, size); the elevation varies fastest."""
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 
     try:
         content = loadmat(path)
     except (OSError, ValueError, TypeError, KeyError, NotImplementedError, MatReadError, struct.error, zlib.error) as error:
-        raise ValueError(f"{path} expected a .mat file of MATLAB 5, but it cannot be read ({error}).") from None
+        raise ValueError(f"{path} must be a .mat file of MATLAB 5; it cannot be read ({error}); unpack it again.") from None
     im = content.get("im")
     if im is None or im.dtype != np.uint8 or im.ndim != 5 or im.shape[2:] != (3, AZIMUTHS, ELEVATIONS):
-        came = "has none" if im is None else f"has {im.dtype} {im.shape}"
-        raise ValueError(f"{path} expected an array im (h, w, 3, {AZIMUTHS}, {ELEVATIONS}) of uint8, but {came}.")
-    views = im.transpose(3, 4, 0, 1, 2).reshape(-1, *im.shape[:3])
-    shrunk = [Image.fromarray(view).resize((size, size), Image.Resampling.BICUBIC) for view in views]
-    return np.ascontiguousarray(np.moveaxis(np.stack([np.asarray(one) for one in shrunk]), -1, 1))
+        got = "no such array" if im is None else f"{im.dtype} {im.shape}"
+        raise ValueError(
+            f"{path} must hold an array im (h, w, 3, {AZIMUTHS}, {ELEVATIONS}) of uint8; got {got}; unpack it again."
+        )
+    return channels_first(resize(im.transpose(3, 4, 0, 1, 2).reshape(-1, *im.shape[:3]), size))
+
+
+ENTRIES = {"cars3d": DataSet(cars3d, grid=cars3d_grid)}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.data.options import real, whole
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
+from untwine.data.options import check_limit, check_size, check_test_share
 from untwine.data.readers.celeba import TEST, read_celeba
 from untwine.data.splits import Splits
-from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
+from untwine.registry.checks import check_int
+from untwine.samples import Samples
 
 
 def celeba(
@@ -27,42 +26,47 @@ def celeba(
 ) -> Splits:
     """CelebA's faces with their forty attributes; needs its files in a folder.
 
-    Each picture is the central square of an aligned face, brought to `size`, RGB. Where CelebA's own partition is there, its
-    test part is held out; otherwise a share of the faces is, at random, and one person may be in both parts.
-
-    Source, licence and checksum: as in `celeba_accessories`. Group: none. Label: none. Factors: CelebA's attributes under its
-    own names, `5_o_Clock_Shadow` to `Young`, 0 or 1.
+    Each image is the central square of an aligned face, resized to `size`, RGB. If CelebA's own partition is available, its
+    test split is held out; otherwise a random share of the faces is, and a person may be in both splits.
 
     Parameters
     ----------
     size
-        The side of the pictures in pixels, from 8 to 128.
+        Side length of the images in pixels, from 8 to 128.
     n_train, n_test
-        At most how many faces to train and to test on, drawn by the seed; all where not given. All of CelebA at 64 x 64 is 2.5
-        GB.
+        Maximum number of training and test faces, drawn at random; by default all. All of CelebA at 64 x 64 is 2.5 GB.
     test
-        Which share of the faces is held out; CelebA's own partition, where it is there, decides instead.
+        Share of the faces that is held out, if CelebA's own partition is not available.
     seed
-        Decides which faces are held out, and which are used where there are more than asked for.
+        Decides which faces are held out, and which are used where there are more than `n_train` or `n_test`.
     folder
-        The folder that holds `celeba/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `celeba/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source, licence, files and checksum: as in `celeba_accessories`.
+    - Group: none.
+    - Label: none.
+    - Factors: CelebA's attributes under its own names, `5_o_Clock_Shadow` to `Young`, 0 or 1.
     """
-    size, seed, test = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), real("test", test, 0.01, 0.9)
-    n_train = None if n_train is None else whole("n_train", n_train, 1)
-    n_test = None if n_test is None else whole("n_test", n_test, 1)
+    size, seed, test = check_size(size), check_int("seed", seed, 0), check_test_share(test)
+    n_train, n_test = check_limit("n_train", n_train), check_limit("n_test", n_test)
     faces = read_celeba(folder)
-    rows = np.random.default_rng(seed).permutation(len(faces.attributes))
-    many = max(1, round(test * len(rows)))
-    held_out, others = (rows[:many], rows[many:])
+    order = np.random.default_rng(seed).permutation(len(faces.attributes))
+    n_held_out = max(1, round(test * len(order)))
+    held_out, others = order[:n_held_out], order[n_held_out:]
     if faces.partition is not None:
-        held_out, others = rows[faces.partition[rows] == TEST], rows[faces.partition[rows] != TEST]
+        held_out, others = order[faces.partition[order] == TEST], order[faces.partition[order] != TEST]
     if not len(held_out) or not len(others):
         raise ValueError(
-            f"{faces.source} expected faces for training and for testing, but has only one kind; use more of CelebA."
+            f"{faces.source} must list training and test faces; got {len(others)} and {len(held_out)}; use more of CelebA."
         )
 
-    def part(rows: Array) -> Samples:
-        factors = faces.attributes[rows].astype(np.float64)
-        return Samples(faces.pictures(rows, size), factors=factors, factor_names=faces.attribute_names)
+    def samples(indices: Array) -> Samples:
+        factors = faces.attributes[indices].astype(np.float64)
+        return Samples(faces.images(indices, size), factors=factors, factor_names=faces.attribute_names)
 
-    return Splits(part(np.sort(others[:n_train])), part(np.sort(held_out[:n_test])))
+    return Splits(samples(np.sort(others[:n_train])), samples(np.sort(held_out[:n_test])))
+
+
+ENTRIES = {"celeba": DataSet(celeba)}

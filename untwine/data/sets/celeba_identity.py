@@ -1,4 +1,4 @@
-"""CelebA's faces by person, from the user's copy: who it is is the class, how the face looks at the moment the content."""
+"""CelebA's faces by person, from the user's copy: the class is the person, the content pose, expression and all else."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.data.options import whole
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
+from untwine.data.options import check_size
 from untwine.data.readers.celeba import Faces, read_celeba, read_column
 from untwine.data.splits import Splits
-from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
+from untwine.registry.checks import check_int
+from untwine.samples import Samples
 
 
 def celeba_identity(
@@ -25,65 +25,79 @@ def celeba_identity(
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> Splits:
-    """CelebA's faces with the person as class, other people for the test; needs its files in a folder.
+    """CelebA's faces with the person as class, other people in the test split; needs its files in a folder.
 
-    Each picture is the central square of an aligned face, brought to `size`, RGB. As in "Demystifying inter-class
+    Each image is the central square of an aligned face, resized to `size`, RGB. As in "Demystifying inter-class
     disentanglement", all faces of 1,000 of the 10,177 people are held out.
-
-    Source, licence and checksum: as in `celeba_accessories`, with `identity_CelebA.txt` (on request from CelebA's authors)
-    beside the list of attributes. Group: none. Label: the person, by CelebA's number. Factors: CelebA's five landmarks,
-    `landmark lefteye_x` to `landmark rightmouth_y` in pixels of the aligned picture, where `list_landmarks_align_celeba.txt` is
-    there; else none. A list of the same form with more landmarks, such as the paper's 68, is taken whole.
 
     Parameters
     ----------
     n_test, n_train
-        How many people to hold out for the test, and at most how many to train on; all others where not given.
+        Number of people to hold out, and maximum number of people to train on; by default all others.
     least
-        Leave out people with fewer faces.
+        Smallest number of faces of a person; people with fewer are left out.
     size
-        The side of the pictures in pixels, from 8 to 128.
+        Side length of the images in pixels, from 8 to 128.
     seed
-        Decides who is held out, and who is used where there are more people than asked for.
+        Decides which people are held out, and which are used where there are more than `n_train`.
     folder
-        The folder that holds `celeba/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `celeba/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source, licence, files and checksum: as in `celeba_accessories`, with `identity_CelebA.txt` (on request from CelebA's
+      authors) beside the list of attributes.
+    - Group: none.
+    - Label: the person, by CelebA's number.
+    - Factors: CelebA's five landmarks, `landmark lefteye_x` to `landmark rightmouth_y` in pixels of the aligned image, if
+      `list_landmarks_align_celeba.txt` exists; else none. A list of the same form with more landmarks, such as the paper's 68,
+      is used whole.
     """
-    size, seed, least = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), whole("least", least, 1)
+    size, seed, least = check_size(size), check_int("seed", seed, 0), check_int("least", least, 1)
     faces = read_celeba(folder)
-    found = read_column(faces, "identity_CelebA")
-    if found is None:
+    identities = read_column(faces, "identity_CelebA")
+    if identities is None:
         raise ValueError(
-            f"CelebA's identities were expected beside {faces.source} as identity_CelebA.txt, but are not there; ask its "
-            "authors for that file, as mmlab.ie.cuhk.edu.hk/projects/CelebA.html says."
+            f"CelebA's identities must be beside {faces.source} as identity_CelebA.txt; not found; ask CelebA's authors for "
+            "that file, see mmlab.ie.cuhk.edu.hk/projects/CelebA.html."
         )
-    identity = found[1][:, 0]
+    identity = identities[1][:, 0]
     people, counts = np.unique(identity[~np.isnan(identity)], return_counts=True)
     people = np.random.default_rng(seed).permutation(people[counts >= least])
-    n_test = whole("n_test", n_test, 1)
+    n_test = check_int("n_test", n_test, 1)
     if n_test >= len(people):
         raise ValueError(
-            f"n_test expected fewer than the {len(people)} people with at least {least} faces, to train on the others, but got "
-            f"{n_test}."
+            f"n_test must be below the number of people with at least {least} faces, {len(people)}; got {n_test}; lower it."
         )
-    last = None if n_train is None else n_test + whole("n_train", n_train, 1)
-    parts = people[n_test:last], people[:n_test]
-    names = np.concatenate(parts)
-    marks = read_column(faces, "list_landmarks_align_celeba")
-    train, test = (_samples(faces, np.flatnonzero(np.isin(identity, some)), identity, names, marks, size) for some in parts)
+    last = None if n_train is None else n_test + check_int("n_train", n_train, 1)
+    people_of_splits = people[n_test:last], people[:n_test]
+    classes = np.concatenate(people_of_splits)
+    landmarks = read_column(faces, "list_landmarks_align_celeba")
+    train, test = (
+        _samples(faces, np.flatnonzero(np.isin(identity, some)), identity, classes, landmarks, size)
+        for some in people_of_splits
+    )
     return Splits(train, test)
 
 
 def _samples(
-    faces: Faces, rows: Array, identity: Array, names: Array, marks: tuple[tuple[str, ...], Array] | None, size: int
+    faces: Faces,
+    indices: Array,
+    identity: Array,
+    classes: Array,
+    landmarks: tuple[tuple[str, ...], Array] | None,
+    size: int,
 ) -> Samples:
-    """Read the faces of some people; classes are numbered as `names` has them, those to train on first."""
-    order = np.argsort(names)
-    labels = order[np.searchsorted(names[order], identity[rows])]
-    factors: dict[str, Any] = {} if marks is None else {"factors": marks[1][rows], "factor_names": _named(marks)}
-    named = tuple(str(int(person)) for person in names)
-    return Samples(faces.pictures(rows, size), labels=labels, label_names=named, **factors)
+    """Read the faces of some people; labels are positions in `classes`, the training people first."""
+    order = np.argsort(classes)
+    labels = order[np.searchsorted(classes[order], identity[indices])]
+    factors: dict[str, Any] = {}
+    if landmarks is not None:
+        # The metrics identify landmarks by these names.
+        names, values = landmarks
+        factors = {"factors": values[indices], "factor_names": tuple(f"landmark {name}" for name in names)}
+    label_names = tuple(str(int(person)) for person in classes)
+    return Samples(faces.images(indices, size), labels=labels, label_names=label_names, **factors)
 
 
-def _named(marks: tuple[tuple[str, ...], Array]) -> tuple[str, ...]:
-    """Return the names by which the metrics know landmarks."""
-    return tuple(f"landmark {name}" for name in marks[0])
+ENTRIES = {"celeba_identity": DataSet(celeba_identity)}

@@ -1,27 +1,28 @@
-"""Objects of CIFAR-10 with a handwritten digit laid over them, against objects alone.
+"""Objects of CIFAR-10 with a handwritten digit over them, against objects alone.
 
 "Double InfoGAN for contrastive analysis", section 5. Letters: y an object, t a digit, both in [0, 1].
 
-The paper does not say how a digit is laid over an object. Here its ink is white and opaque: x = y + t (1 - y).
+The paper does not say how a digit is combined with an object. Here its ink is white and opaque: x = y + t (1 - y).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
 from untwine.data.images.blending import overlay
+from untwine.data.images.resizing import channels_first, resize
 from untwine.data.location import data_folder
-from untwine.data.options import whole
+from untwine.data.options import check_size
 from untwine.data.readers.cifar10 import SIDE, read_cifar10
 from untwine.data.readers.mnist import read_mnist
+from untwine.data.sampling import sample_balanced
 from untwine.data.splits import Splits
-from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
+from untwine.registry.checks import check_int
+from untwine.samples import Samples
 
 
 def cifar_mnist(
@@ -33,83 +34,80 @@ def cifar_mnist(
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> Splits:
-    """Objects of CIFAR-10 with an MNIST digit laid over them, against objects alone; needs files in a folder.
+    """Objects of CIFAR-10 with an MNIST digit over them, against objects alone; needs files in a folder.
 
-    Target and background have no object in common, and each object comes once. Digits of all classes are equally many, up to
-    one, and come again where MNIST has fewer. For testing: objects and digits of both sets' own test parts, all of them with a
-    digit and half as many of them again without. RGB.
-
-    Source: CIFAR-10 from `cifar10/`, see `readers.cifar10`; MNIST (Y. LeCun, C. Cortes, C. Burges; CC BY-SA 3.0) from
-    `mnist/`. Checksum: SHA-256 of the arrays of both, in the `cifar10` and `mnist` readers. Group: 0 an object,
-    1 with a digit over it. Label: the digit, unknown without one. Factor: `object`, CIFAR-10's class from 0 to 9, of the
-    common part.
+    Target and background share no object, and no object is repeated. Counts of digit classes differ by at most one; digits are
+    repeated where MNIST has fewer. The test split has objects and digits of both test sets: all its objects with a digit, and
+    half of them again without. RGB.
 
     Parameters
     ----------
     n_target, n_background
-        How many objects to train on with a digit and without, together at most 50,000.
+        Number of training objects with a digit and without, together at most 50,000.
     n_test
-        How many with a digit to test on, at most 10,000; half as many without come with them.
+        Number of test objects with a digit, at most 10,000; half as many without are added.
     size
-        The side in pixels, from 8 to 128; 32 is CIFAR-10's own, and 64 the paper's.
+        Side length in pixels, from 8 to 128; 32 is CIFAR-10's own, and 64 the paper's.
     seed
-        Decides which objects and digits are used, and which meet.
+        Decides which objects and digits are used, and how they are paired.
     folder
-        The folder that holds `cifar10/` and `mnist/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `cifar10/` and `mnist/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: CIFAR-10 (A. Krizhevsky, 2009) and MNIST (Y. LeCun, C. Cortes, C. Burges).
+    - Licence: none is stated for CIFAR-10; CC BY-SA 3.0 for MNIST.
+    - Files: `cifar10/`, see `untwine.data.readers.cifar10`, and `mnist/`, see `grassy_mnist`. Checksum: SHA-256 of the arrays
+      of both, in the `cifar10` and `mnist` readers.
+    - Group: 0 an object, 1 with a digit over it.
+    - Label: the digit, unknown without one.
+    - Factor: `object`, CIFAR-10's class from 0 to 9, common.
     """
-    n_target, n_background = whole("n_target", n_target, 1), whole("n_background", n_background, 1)
-    size, seed, n_test = whole("size", size, SIDES[0], SIDES[-1]), whole("seed", seed, 0), whole("n_test", n_test, 2)
+    n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
+    size, seed, n_test = check_size(size), check_int("seed", seed, 0), check_int("n_test", n_test, 2)
     cifar, mnist = read_cifar10(folder), read_mnist(data_folder(folder) / "mnist")
-    whole("n_target + n_background", n_target + n_background, 2, len(cifar["y_train"]))
-    whole("n_test", n_test, 2, len(cifar["y_test"]))
-    chance = np.random.default_rng([seed, 0])
-    rows = chance.permutation(len(cifar["y_train"]))[: n_target + n_background]
-    train = _contrast(cifar, mnist, "train", rows[:n_target], rows[n_target:], size, chance)
-    chance = np.random.default_rng([seed, 1])
-    rows = chance.permutation(len(cifar["y_test"]))[:n_test]
-    test = _contrast(cifar, mnist, "test", rows, chance.permutation(rows)[: n_test // 2], size, chance)
+    check_int("n_target + n_background", n_target + n_background, 2, len(cifar["y_train"]))
+    check_int("n_test", n_test, 2, len(cifar["y_test"]))
+    rng = np.random.default_rng([seed, 0])
+    objects = rng.permutation(len(cifar["y_train"]))[: n_target + n_background]
+    train = _contrast(cifar, mnist, "train", objects[:n_target], objects[n_target:], size, rng)
+    rng = np.random.default_rng([seed, 1])
+    objects = rng.permutation(len(cifar["y_test"]))[:n_test]
+    test = _contrast(cifar, mnist, "test", objects, rng.permutation(objects)[: n_test // 2], size, rng)
     return Splits(train, test)
 
 
 def _contrast(
     cifar: dict[str, Array],
     mnist: dict[str, Array],
-    part: str,
+    split: str,
     target: Array,
     background: Array,
     size: int,
-    chance: np.random.Generator,
+    rng: np.random.Generator,
 ) -> Samples:
-    objects, classes = cifar[f"x_{part}"], cifar[f"y_{part}"]
-    digits = np.pad(mnist[f"x_{part}"], ((0, 0), (2, 2), (2, 2)))
-    chosen = balanced(mnist[f"y_{part}"], len(target), chance)
-    over = overlay(objects, target, digits, chosen, lambda y, t: y + t[:, None] * (1 - y))
-    with_digit = Samples(
-        sized(over, size),
-        labels=mnist[f"y_{part}"][chosen],
-        factors=classes[target, None].astype(float),
-        label_names=tuple("0123456789"),
-        factor_names=("object",),
+    """Return the objects with indices `target` with a digit each, and those with indices `background` without."""
+    objects, classes = cifar[f"x_{split}"], cifar[f"y_{split}"]
+    digits = np.pad(mnist[f"x_{split}"], ((0, 0), (2, 2), (2, 2)))
+    digit_indices = sample_balanced(rng, mnist[f"y_{split}"], len(target))
+    with_digit = overlay(objects, target, digits, digit_indices, lambda y, t: y + t[:, None] * (1 - y))
+    return Samples.contrast(
+        target=Samples(
+            _resize(with_digit, size),
+            labels=mnist[f"y_{split}"][digit_indices],
+            factors=classes[target, None].astype(float),
+            label_names=tuple("0123456789"),
+            factor_names=("object",),
+        ),
+        background=Samples(
+            _resize(objects[background], size), factors=classes[background, None].astype(float), factor_names=("object",)
+        ),
     )
-    alone = Samples(sized(objects[background], size), factors=classes[background, None].astype(float), factor_names=("object",))
-    return Samples.contrast(target=with_digit, background=alone)
 
 
-def balanced(classes: Array, n: int, chance: np.random.Generator) -> Array:
-    """Return n rows in random order, equally many of each class up to one; those of a class come again when all were used."""
-    names = np.unique(classes)
-    counts = np.full(len(names), n // len(names))
-    counts[chance.permutation(len(names))[: n % len(names)]] += 1
-    rows = [np.resize(chance.permutation(np.flatnonzero(classes == c)), k) for c, k in zip(names, counts, strict=True)]
-    return chance.permutation(np.concatenate(rows))
+def _resize(images: Array, size: int) -> Array:
+    """Resize uint8 images (n, 3, 32, 32)."""
+    return images if size == SIDE else channels_first(resize(np.ascontiguousarray(np.moveaxis(images, 1, -1)), size))
 
 
-def sized(pictures: Array, size: int) -> Array:
-    """Bring uint8 pictures (n, 3, 32, 32) to another side."""
-    if size == SIDE:
-        return pictures
-    from PIL import Image
-
-    last = np.ascontiguousarray(np.moveaxis(pictures, 1, -1))
-    drawn = [np.asarray(Image.fromarray(one).resize((size, size), Image.Resampling.BICUBIC)) for one in last]
-    return np.ascontiguousarray(np.moveaxis(np.stack(drawn), -1, 1))
+ENTRIES = {"cifar_mnist": DataSet(cifar_mnist)}

@@ -1,107 +1,110 @@
-"""COIL-20: objects on a turntable; from its public pictures, or packed into one .npz."""
+"""COIL-20: objects on a turntable; from its public images, or from one .npz."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
-from untwine.data.location import placed
-from untwine.data.options import whole
+from untwine.data.images.resizing import resize
+from untwine.data.location import locate
+from untwine.data.options import check_size
 from untwine.data.readers.arrays import load_arrays
-from untwine.data.readers.image_files import picture_paths, read_squares
+from untwine.data.readers.image_files import image_paths, read_squares
 from untwine.data.splits import Splits
-from untwine.samples import SIDES
-
-Array = NDArray[Any]
+from untwine.registry.checks import check_choice, check_int
 
 FILE = re.compile(r"obj(\d+)__(\d+)\.png$")
-DEGREES = 5  # from a pose to the next
-PACKED = ("images", "object", "pose")
+DEGREES = 5  # between consecutive poses
+ARRAYS = ("images", "object", "pose")
 
 
 def coil20(
-    *, held_out: str = "pictures", n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None
+    *, held_out: str = "images", n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None
 ) -> Splits:
-    """COIL-20, twenty objects on a turntable from 72 sides; needs its files.
+    """COIL-20, twenty objects on a turntable in 72 poses; needs its files.
 
-    Every object was photographed every 5 degrees (1,440 pictures), cut out and brought to 128 x 128, grey; shrunk to `size`.
-    Each object has its own zero, and some look alike from many sides, so poses of two objects do not mean the same: good for
-    asking what leaks, not for the error of a moved content.
-
-    Source: the processed pictures of COIL-20 (S. Nene, S. Nayar, H. Murase, Columbia University, 1996; for research) as
-    `coil20/obj<object>__<pose>.png` (or `coil-20-proc/...`); or one `coil20/coil20*.npz` with `images` (n, H, W), `object` and
-    `pose`. Checksum: none, as the public files were not at hand. Group: none. Label: the object. Factors: `object` (its number)
-    and `pose` (degrees).
+    Every object was photographed every 5 degrees (1,440 images), cropped and resized to 128 x 128, grey; here to `size`.
+    Each object has its own zero pose, and some look alike in many poses, so that poses of different objects do not correspond:
+    suited to measuring leakage, not the error of content transfer.
 
     Parameters
     ----------
     held_out
-        What is held out for testing: "pictures" at random, or all pictures of some "objects".
+        What is held out for testing: "images" at random, or all images of some "objects".
     n_test
-        How many pictures or objects are held out: a tenth of the pictures, or 4 objects, where not given.
+        Number of images or objects to hold out: by default a tenth of the images, or 4 objects.
     size
-        The side of the pictures in pixels, from 8 to 128.
+        Side length of the images in pixels, from 8 to 128.
     seed
-        Decides which are held out.
+        Decides which images or objects are held out.
     folder
-        The folder that holds `coil20/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `coil20/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: the processed images of COIL-20 (S. Nene, S. Nayar, H. Murase, Columbia University, 1996),
+      www.cs.columbia.edu/CAVE/software/softlib/coil-20.php.
+    - Licence: research only.
+    - Files: `coil20/obj<object>__<pose>.png` (or `coil-20-proc/...`); or one `coil20/coil20*.npz` with `images` (n, H, W),
+      `object` and `pose`. Checksum: none, as the public files were not available.
+    - Group: none.
+    - Label: the object.
+    - Factors: `object` (its number) and `pose` (degrees).
     """
-    if held_out not in ("pictures", "objects"):
-        raise ValueError(f"held_out expected 'pictures' or 'objects', but got {held_out!r}.")
-    seed = whole("seed", seed, 0)
+    check_choice("held_out", held_out, ("images", "objects"))
+    seed = check_int("seed", seed, 0)
     grid = coil20_grid(size=size, folder=folder)
-    if held_out == "pictures":
-        return grid.split(None, max(1, len(grid) // 10) if n_test is None else n_test, seed)
-    objects = grid.sizes[0]
-    many = whole("n_test", 4 if n_test is None else n_test, 1, objects - 1)
-    return grid.apart("object", np.random.default_rng(seed).permutation(objects)[:many])
+    return grid.hold_out(n_test, seed, "object" if held_out == "objects" else None, n_levels=4)
 
 
 def coil20_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
-    """Return all of COIL-20, addressed by object and pose and kept in memory."""
-    size = whole("size", size, SIDES[0], SIDES[-1])
-    place = placed(folder, "COIL-20", ("coil20", "coil-20-proc"), "www.cs.columbia.edu/CAVE/software/softlib/coil-20.php")
-    packed = next(iter(sorted(place.glob("coil20*.npz"))), None)
-    pictures, features = _read_packed(packed, size) if packed is not None else _read_folder(place, size)
-    objects, poses = (np.unique(column) for column in features.T)
-    levels = np.stack([np.searchsorted(objects, features[:, 0]), np.searchsorted(poses, features[:, 1])])
-    rows = np.ravel_multi_index(tuple(levels), (len(objects), len(poses)))
-    if len(rows) != len(objects) * len(poses) or len(np.unique(rows)) != len(rows):
+    """Return all of COIL-20 as a grid of object and pose, in memory."""
+    size = check_size(size)
+    source = "the processed images of www.cs.columbia.edu/CAVE/software/softlib/coil-20.php"
+    root = locate(folder, "COIL-20", ("coil20", "coil-20-proc"), source)
+    npz = next(iter(sorted(root.glob("coil20*.npz"))), None)
+    images, factors = _read_npz(npz, size) if npz is not None else _read_folder(root, size)
+    objects, poses = (np.unique(column) for column in factors.T)
+    levels = np.stack([np.searchsorted(objects, factors[:, 0]), np.searchsorted(poses, factors[:, 1])])
+    indices = np.ravel_multi_index(tuple(levels), (len(objects), len(poses)))
+    if len(indices) != len(objects) * len(poses) or len(np.unique(indices)) != len(indices):
         raise ValueError(
-            f"{place} expected every object in every pose once, but has {len(rows)} pictures of {len(objects)} objects and "
+            f"{root} must have every object in every pose once; got {len(indices)} images of {len(objects)} objects and "
             f"{len(poses)} poses; unpack it again."
         )
-    x = pictures[np.argsort(rows)]
+    x = images[np.argsort(indices)]
     names = tuple(f"object {number}" for number in objects)
     values = objects.astype(np.float64), DEGREES * poses.astype(np.float64)
-    return FactorGrid(("object", "pose"), values, lambda chosen: x[chosen], "object", names)
+    return FactorGrid(("object", "pose"), values, lambda i: x[i], "object", names)
 
 
-def _read_folder(place: Path, size: int) -> tuple[Array, Array]:
-    """Return the pictures (n, 1, size, size), and object and pose of each (n, 2)."""
-    root = next((path for path in (place, place / "coil-20-proc") if path.is_dir() and any(path.glob("obj*__*.png"))), None)
+def _read_folder(folder: Path, size: int) -> tuple[Array, Array]:
+    """Return the images (n, 1, size, size), and object and pose of each (n, 2)."""
+    root = next((path for path in (folder, folder / "coil-20-proc") if path.is_dir() and any(path.glob("obj*__*.png"))), None)
     if root is None:
-        raise ValueError(f"COIL-20 was expected in {place} as obj1__0.png and so on, or as one coil20*.npz, but has neither.")
-    found = [(path, named) for path in picture_paths(root) if (named := FILE.search(path.name))]
-    features = np.array([[int(number) for number in named.groups()] for _, named in found])
-    return read_squares([path for path, _ in found], size, "L"), features
+        raise ValueError(
+            f"COIL-20 must be in {folder} as obj1__0.png and so on, or as one coil20*.npz; not found; unpack it there."
+        )
+    files = [(path, match) for path in image_paths(root) if (match := FILE.search(path.name))]
+    factors = np.array([[int(number) for number in match.groups()] for _, match in files])
+    return read_squares([path for path, _ in files], size, "L"), factors
 
 
-def _read_packed(path: Path, size: int) -> tuple[Array, Array]:
-    from PIL import Image
-
-    arrays = load_arrays(path)
-    images, objects, poses = (arrays.get(name, np.empty(0)) for name in PACKED)
+def _read_npz(path: Path, size: int) -> tuple[Array, Array]:
+    arrays = load_arrays(path, ARRAYS)
+    images, objects, poses = (arrays[name] for name in ARRAYS)
     fits = images.dtype == np.uint8 and images.ndim == 3 and objects.shape == poses.shape == (len(images),) and len(images)
     if not fits or objects.dtype.kind not in "ui" or poses.dtype.kind not in "ui":
         raise ValueError(
-            f"{path} expected images (n, H, W) of uint8, object (n,) and pose (n,), but has "
-            f"{', '.join(f'{name} {array.dtype} {array.shape}' for name, array in arrays.items()) or 'nothing'}."
+            f"{path} must hold images (n, H, W) of uint8, and object (n,) and pose (n,) of integers; got "
+            f"{', '.join(f'{name} {array.dtype} {array.shape}' for name, array in arrays.items())}; convert them."
         )
-    squares = [np.asarray(Image.fromarray(one).resize((size, size), Image.Resampling.BICUBIC)) for one in images]
-    return np.stack(squares)[:, None], np.column_stack([objects, poses]).astype(np.int64)
+    return resize(images, size)[:, None], np.column_stack([objects, poses]).astype(np.int64)
+
+
+ENTRIES = {"coil20": DataSet(coil20, grid=coil20_grid)}

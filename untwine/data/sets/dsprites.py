@@ -1,4 +1,4 @@
-"""dSprites: a white square, ellipse or heart in any scale, orientation and place; from its file, or redrawn."""
+"""dSprites: a white square, ellipse or heart in any scale, orientation and position; from its file, or redrawn."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.data.factor_grid import FactorGrid, averaged, divisor
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
+from untwine.data.factor_grid import FactorGrid
+from untwine.data.images.resizing import average_pool
 from untwine.data.images.sprites import SHAPES, SIDE, draw_sprites
 from untwine.data.location import data_folder
-from untwine.data.readers.stored_rows import blocks, stored_rows
+from untwine.data.options import check_pooled_size
+from untwine.data.readers.large_arrays import iterate_blocks, open_array
 from untwine.data.splits import Splits
-
-Array = NDArray[Any]
 
 NAMES = ("shape", "scale", "orientation", "x", "y")
 FILE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
@@ -25,55 +26,63 @@ FILE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
 def factor_values() -> tuple[Array, ...]:
     """Return the values of shape, scale, orientation, x and y."""
-    place = np.linspace(0, 1, 32)
-    return np.arange(3.0), np.linspace(0.5, 1, 6), np.linspace(0, 2 * np.pi, 40), place, place
+    position = np.linspace(0, 1, 32)
+    return np.arange(3.0), np.linspace(0.5, 1, 6), np.linspace(0, 2 * np.pi, 40), position, position
 
 
 def dsprites(
     *, n_train: int = 50_000, n_test: int = 10_000, size: int = 64, seed: int = 0, folder: str | Path | None = None
 ) -> Splits:
-    """Sprites of dSprites' public file; where that is not there, redrawn, with a warning that says so.
+    """Sprites of dSprites' public file; without the file they are redrawn, with a warning.
 
-    Every combination of 3 shapes, 6 scales, 40 orientations and 32 x 32 places is one of 737,280 pictures, 64 x 64, black and
-    white. Rows for testing and for training are drawn from all of them. The first and the last orientation are the same
-    picture, so one of a pair may be in either part.
-
-    Source: `dsprites/dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz` of github.com/google-deepmind/dsprites-dataset (L.
-    Matthey, I. Higgins, D. Hassabis, A. Lerchner, 2017; zlib licence). Only its pictures are read, nothing pickled. Checksum:
-    none, as the file was not at hand. Where it is not there, what comes is `dsprites_redrawn`. Group: none. Label: the shape.
-    Factors: `shape` (0 square, 1 ellipse, 2 heart), `scale` (0.5 to 1), `orientation` (0 to 2 pi), `x` and `y` (0 to 1).
+    Every combination of 3 shapes, 6 scales, 40 orientations and 32 x 32 positions is one of 737,280 images, 64 x 64, black and
+    white. Test and training images are drawn at random from all of them. The first and the last orientation give the same
+    image, so that one of such a pair may be in either split.
 
     Parameters
     ----------
     n_train, n_test
-        How many pictures to train and to test on.
+        Number of training and test images.
     size
-        The side in pixels: 64, or 32, 16 or 8, averaged over squares of pixels and so with grey edges.
+        Side length in pixels: 64, or 32, 16 or 8 by average pooling, which makes edges grey.
     seed
-        Decides which pictures are used for what.
+        Decides which images are in which split.
     folder
-        The folder that holds `dsprites/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `dsprites/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: github.com/google-deepmind/dsprites-dataset (L. Matthey, I. Higgins, D. Hassabis, A. Lerchner, 2017).
+    - Licence: zlib.
+    - Files: `dsprites/dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz`, of which only the images are read, nothing pickled.
+      Checksum: none, as the file was not available. Without the file this is `dsprites_redrawn`.
+    - Group: none.
+    - Label: the shape.
+    - Factors: `shape` (0 square, 1 ellipse, 2 heart), `scale` (0.5 to 1), `orientation` (0 to 2 pi), `x` and `y` (0 to 1).
     """
     return dsprites_grid(size=size, folder=folder).split(n_train, n_test, seed)
 
 
 def dsprites_redrawn(*, n_train: int = 50_000, n_test: int = 10_000, size: int = 64, seed: int = 0) -> Splits:
-    """Sprites of dSprites redrawn, which differ from dSprites by about one pixel a picture; nothing to download.
+    """Redrawn sprites of dSprites, which differ from dSprites by about one pixel per image; no download.
 
-    All of `dsprites`, with pictures that are drawn here, see `untwine.data.images.sprites`.
-
-    Source: drawn here. Licence and checksum: none needed. Group, label and factors: as in `dsprites`.
+    As `dsprites`, with images drawn by `untwine.data.images.sprites`.
 
     Parameters
     ----------
     n_train, n_test, size, seed
         As in `dsprites`.
+
+    Notes
+    -----
+    - Source: drawn here; no files, licence or checksum.
+    - Group, label and factors: as in `dsprites`.
     """
     return dsprites_redrawn_grid(size=size).split(n_train, n_test, seed)
 
 
-def dsprites_name(options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the name and the options of what `dsprites` gives: never dSprites' own name where it is redrawn."""
+def dsprites_stand_in(options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name and options of what `dsprites` loads: `dsprites_redrawn` if the public file does not exist."""
     if _file(options.get("folder")).is_file():
         return "dsprites", dict(options)
     return "dsprites_redrawn", {key: value for key, value in options.items() if key != "folder"}
@@ -84,47 +93,53 @@ def _file(folder: str | Path | None) -> Path:
 
 
 def dsprites_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
-    """Return all of dSprites, addressed by its factors: 377 MB in memory, or drawn when asked for where the file is absent."""
-    size = divisor(size, SIDE)
+    """Return all of dSprites as a grid of its factors: 377 MB in memory, or drawn on demand if the file does not exist."""
+    size = check_pooled_size(size, SIDE)
     path = _file(folder)
     if not path.is_file():
         warnings.warn(
-            f"{path} is not there, so this is dSprites redrawn, not dSprites; load 'dsprites_redrawn' to say so by name.",
+            f"{path} does not exist, so this is dSprites redrawn, not dSprites; load 'dsprites_redrawn' to avoid this warning.",
             stacklevel=3,
         )
         return dsprites_redrawn_grid(size=size)
     values = factor_values()
     expected = (math.prod(map(len, values)), SIDE, SIDE)
-    shape, _ = stored_rows(path, "imgs")
+    shape, _ = open_array(path, "imgs")
     if shape != expected:
-        raise ValueError(f"{path} expected imgs of shape {expected}, but has {shape}; fetch it again.")
-    kept: list[Array] = []
+        raise ValueError(f"{path} must hold imgs of shape {expected}; got {shape}; download it again.")
+    cache: list[Array] = []
 
-    def read(rows: Array) -> Array:
-        if not kept:
-            kept.append(_bits(path, expected[0]))
-        pictures = np.unpackbits(kept[0][rows], axis=1).reshape(-1, 1, SIDE, SIDE)
-        return averaged(255 * pictures, size)
+    def read(indices: Array) -> Array:
+        if not cache:
+            cache.append(_read_bits(path, expected[0]))
+        images = np.unpackbits(cache[0][indices], axis=1).reshape(-1, 1, SIDE, SIDE)
+        return average_pool(255 * images, size)
 
     return FactorGrid(NAMES, values, read, label="shape", label_names=SHAPES)
 
 
-def _bits(path: Path, rows: int) -> Array:
-    """Return all pictures of the file, a bit for each pixel: (rows, 512); they are never there twice."""
-    bits = np.empty((rows, SIDE * SIDE // 8), np.uint8)
-    for start, block in blocks(path, "imgs"):
+def _read_bits(path: Path, n: int) -> Array:
+    """Return all images of the file with one bit per pixel, (n, 512), without ever holding all as bytes."""
+    bits = np.empty((n, SIDE * SIDE // 8), np.uint8)
+    for start, block in iterate_blocks(path, "imgs"):
         bits[start : start + len(block)] = np.packbits(block.reshape(len(block), -1), axis=1)
     return bits
 
 
 def dsprites_redrawn_grid(*, size: int = 64) -> FactorGrid:
-    """Return all of dSprites redrawn, addressed by its factors and drawn when asked for."""
-    size, values = divisor(size, SIDE), factor_values()
+    """Return all of dSprites redrawn as a grid of its factors, drawn on demand."""
+    size, values = check_pooled_size(size, SIDE), factor_values()
 
-    def read(rows: Array) -> Array:
-        shape, *levels = np.unravel_index(rows, [len(column) for column in values])
+    def read(indices: Array) -> Array:
+        shape, *levels = np.unravel_index(indices, [len(column) for column in values])
         scale, angle, x, y = (column[level] for column, level in zip(values[1:], levels, strict=True))
         sprites = draw_sprites(shape, scale, -angle, 16 + 32 * np.stack([x, y], axis=1))
-        return averaged(255 * sprites[:, None].astype(np.uint8), size)
+        return average_pool(255 * sprites[:, None].astype(np.uint8), size)
 
     return FactorGrid(NAMES, values, read, label="shape", label_names=SHAPES)
+
+
+ENTRIES = {
+    "dsprites": DataSet(dsprites, grid=dsprites_grid, stand_in=dsprites_stand_in),
+    "dsprites_redrawn": DataSet(dsprites_redrawn, grid=dsprites_redrawn_grid),
+}

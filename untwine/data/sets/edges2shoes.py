@@ -1,20 +1,19 @@
-"""Shoes and their outlines, from the public folder of pairs: the class is which of both it is, the content which shoe."""
+"""Shoes and their outlines, from the public folder of pairs: the class is edges or shoes, the content which shoe."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.data.location import placed
-from untwine.data.options import whole
-from untwine.data.readers.image_files import picture_paths, read_squares
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
+from untwine.data.location import locate
+from untwine.data.options import check_limit, check_size
+from untwine.data.readers.image_files import image_paths, read_squares
 from untwine.data.splits import Splits
-from untwine.samples import SIDES, Samples
-
-Array = NDArray[Any]
+from untwine.registry.checks import check_int
+from untwine.samples import Samples
 
 DOMAINS = ("edges", "shoes")
 
@@ -27,49 +26,59 @@ def edges2shoes(
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> Splits:
-    """Photographs of shoes and outlines drawn from them, as two classes; needs its folder of pairs.
+    """Photographs of shoes and edges extracted from them, as two classes; needs its folder of pairs.
 
-    Every file holds the outline at the left and the photograph at the right; they become two pictures of `size`, RGB, so the
-    truth of each translation is known. The archive's own `val/` is held out.
-
-    Source: `edges2shoes/train/*.jpg` and `edges2shoes/val/*.jpg` of edges2shoes.tar.gz (P. Isola and others, 2017, from the
-    photographs of A. Yu and K. Grauman, 2014; for research), 49,825 and 200 pairs. Checksum: none, as any part of it will do.
-    Group: none. Label: edges or shoes. Factor: `shoe`, the number of the pair by name, those of `train/` first.
+    Every file has the edges at the left and the photograph at the right; they become two images of `size`, RGB, so that the
+    ground truth of each translation is known. The archive's own `val/` is held out.
 
     Parameters
     ----------
     n_train, n_test
-        At most how many pairs to train and to test on, drawn by the seed; all where not given. All at 64 x 64 are 1.2 GB.
+        Maximum number of training and test pairs, drawn at random; by default all. All at 64 x 64 are 1.2 GB.
     size
-        The side of the pictures in pixels, from 8 to 128.
+        Side length of the images in pixels, from 8 to 128.
     seed
-        Decides which pairs are used where there are more than asked for.
+        Decides which pairs are used where there are more than the maximum.
     folder
-        The folder that holds `edges2shoes/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `edges2shoes/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: edges2shoes.tar.gz (P. Isola and others, 2017, from the photographs of A. Yu and K. Grauman, 2014),
+      efrosgans.eecs.berkeley.edu/pix2pix/datasets.
+    - Licence: research only.
+    - Files: `edges2shoes/train/*.jpg` and `edges2shoes/val/*.jpg`, 49,825 and 200 pairs. Checksum: none, as any subset is
+      accepted.
+    - Group: none.
+    - Label: edges or shoes.
+    - Factor: `shoe`, the number of the pair by name, those of `train/` first.
     """
-    size, chance = whole("size", size, SIDES[0], SIDES[-1]), np.random.default_rng(whole("seed", seed, 0))
-    most = [None if many is None else whole(name, many, 1) for name, many in (("n_train", n_train), ("n_test", n_test))]
-    place = placed(folder, "Edges2Shoes", ("edges2shoes",), "efrosgans.eecs.berkeley.edu/pix2pix/datasets/edges2shoes.tar.gz")
-    paths = [picture_paths(place / part) if (place / part).is_dir() else [] for part in ("train", "val")]
+    size, rng = check_size(size), np.random.default_rng(check_int("seed", seed, 0))
+    limits = check_limit("n_train", n_train), check_limit("n_test", n_test)
+    root = locate(folder, "Edges2Shoes", ("edges2shoes",), "efrosgans.eecs.berkeley.edu/pix2pix/datasets/edges2shoes.tar.gz")
+    paths = [image_paths(root / name) if (root / name).is_dir() else [] for name in ("train", "val")]
     if not all(paths):
         raise ValueError(
-            f"Edges2Shoes was expected in {place} as train/ and val/ with a picture for each pair, but they hold "
-            f"{len(paths[0])} and {len(paths[1])}; unpack the whole archive."
+            f"Edges2Shoes must be in {root} as train/ and val/ with an image for each pair; got {len(paths[0])} and "
+            f"{len(paths[1])} images; unpack the whole archive."
         )
-    firsts = (0, len(paths[0]))
+    offsets = (0, len(paths[0]))
     train, test = (
-        _read(some, first, np.sort(chance.permutation(len(some))[:many]), size)
-        for some, first, many in zip(paths, firsts, most, strict=True)
+        _read(some, offset, np.sort(rng.permutation(len(some))[:limit]), size)
+        for some, offset, limit in zip(paths, offsets, limits, strict=True)
     )
     return Splits(train, test)
 
 
-def _read(paths: list[Path], first: int, rows: Array, size: int) -> Samples:
-    """Read some pairs of a part whose first pair has a number."""
+def _read(paths: list[Path], offset: int, indices: Array, size: int) -> Samples:
+    """Read the pairs of a split with these indices; `offset` is the number of its first pair."""
     return Samples(
-        read_squares([paths[row] for row in rows], size, halves=True),
-        labels=np.tile([0, 1], len(rows)),
-        factors=np.repeat(first + rows, 2)[:, None].astype(np.float64),
+        read_squares([paths[i] for i in indices], size, halves=True),
+        labels=np.tile([0, 1], len(indices)),
+        factors=np.repeat(offset + indices, 2)[:, None].astype(np.float64),
         label_names=DOMAINS,
         factor_names=("shoe",),
     )
+
+
+ENTRIES = {"edges2shoes": DataSet(edges2shoes)}

@@ -1,19 +1,20 @@
-"""MPI3D: objects on a robot arm, drawn simply, drawn realistically, or photographed; from its public files."""
+"""MPI3D: objects on a robot arm, rendered simply, rendered realistically, or photographed; from its public files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.data.factor_grid import FactorGrid, averaged, divisor
-from untwine.data.location import placed
-from untwine.data.readers.stored_rows import stored_rows
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
+from untwine.data.factor_grid import FactorGrid
+from untwine.data.images.resizing import average_pool, channels_first
+from untwine.data.location import locate
+from untwine.data.options import check_pooled_size
+from untwine.data.readers.large_arrays import open_array
 from untwine.data.splits import Splits
-
-Array = NDArray[Any]
+from untwine.registry.checks import check_choice
 
 NAMES = (
     "object colour",
@@ -24,9 +25,9 @@ NAMES = (
     "horizontal axis",
     "vertical axis",
 )
-# How many levels each factor has, by the number of pictures: the complex objects are fewer.
+# Levels of each factor by the number of images: real_complex has fewer.
 SIZES = {1_036_800: (6, 6, 2, 3, 3, 40, 40), 460_800: (4, 4, 2, 3, 3, 40, 40)}
-# What the files of each kind are called; the complex objects were published under a name of their own.
+# File names of each kind; real_complex was published under a name of its own.
 KINDS = {
     "toy": ("mpi3d_toy",),
     "realistic": ("mpi3d_realistic",),
@@ -47,44 +48,52 @@ def mpi3d(
     """MPI3D, objects on a robot arm with seven independent factors; needs its file.
 
     Every combination of 6 colours, 6 shapes, 2 sizes, 3 camera heights, 3 background colours and 40 x 40 positions of the arm
-    is one of 1,036,800 pictures (460,800 with 4 colours and 4 shapes for real_complex), 64 x 64, RGB. Rows for testing and for
-    training are drawn from all of them; a compressed file is read once for each.
-
-    Source: `mpi3d/mpi3d_toy.npz` (or _realistic, _real; for real_complex `mpi3d/real3d_complicated_shapes_ordered.npz`, as it
-    is published, or `mpi3d/mpi3d_real_complex.npz`) of github.com/rr-learning/disentanglement_dataset (M. W. Gondal and
-    others, 2019; CC BY 4.0), or its array `images` as an .npy of that name, of which single pictures are read quickly.
-    Checksum: none, as the file was not at hand. Group: none. Label: the object's shape. Factors: `object colour`, `object
-    shape`, `object size`, `camera height`, `background colour`, `horizontal axis` and `vertical axis`, counted from 0.
+    is one of 1,036,800 images (460,800 with 4 colours and 4 shapes for real_complex), 64 x 64, RGB. Test and training images
+    are drawn at random from all of them; a compressed file is read once for each split.
 
     Parameters
     ----------
     kind
-        "toy" (drawn simply), "realistic" (drawn so), "real" or "real_complex" (photographed).
+        "toy" (rendered simply), "realistic" (rendered realistically), "real" or "real_complex" (photographed).
     n_train, n_test
-        How many pictures to train and to test on.
+        Number of training and test images.
     size
-        The side in pixels: 64, or 32, 16 or 8, averaged over squares of pixels.
+        Side length in pixels: 64, or 32, 16 or 8 by average pooling.
     seed
-        Decides which pictures are used for what.
+        Decides which images are in which split.
     folder
-        The folder that holds `mpi3d/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `mpi3d/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: github.com/rr-learning/disentanglement_dataset (M. W. Gondal and others, 2019).
+    - Licence: CC BY 4.0.
+    - Files: `mpi3d/mpi3d_toy.npz` (or _realistic, _real; for real_complex `mpi3d/real3d_complicated_shapes_ordered.npz`, as
+      published, or `mpi3d/mpi3d_real_complex.npz`), or its array `images` as an .npy of that name, from which single images are
+      read quickly. Checksum: none, as the file was not available.
+    - Group: none.
+    - Label: the shape of the object.
+    - Factors: `object colour`, `object shape`, `object size`, `camera height`, `background colour`, `horizontal axis` and
+      `vertical axis`, counted from 0.
     """
     return mpi3d_grid(kind=kind, size=size, folder=folder).split(n_train, n_test, seed)
 
 
 def mpi3d_grid(*, kind: str = "toy", size: int = 64, folder: str | Path | None = None) -> FactorGrid:
-    """Return all of MPI3D, addressed by its factors and read when asked for: quickly from an .npy, slowly from an .npz."""
-    size = divisor(size, 64)
-    if kind not in KINDS:
-        raise ValueError(f"kind expected one of {', '.join(KINDS)}, but got {kind!r}.")
+    """Return all of MPI3D as a grid of its factors, read on demand: quickly from an .npy, slowly from an .npz."""
+    size = check_pooled_size(size, 64)
+    check_choice("kind", kind, KINDS)
     files = tuple(f"mpi3d/{name}.{ending}" for ending in ("npy", "npz") for name in KINDS[kind])
-    path = placed(folder, "MPI3D", files, "github.com/rr-learning/disentanglement_dataset")
-    shape, read_rows = stored_rows(path, "images")
+    path = locate(folder, "MPI3D", files, "the file of github.com/rr-learning/disentanglement_dataset")
+    shape, read_images = open_array(path, "images")
     if shape[1:] != (64, 64, 3) or shape[0] not in SIZES:
         counts = " or ".join(map(str, SIZES))
-        raise ValueError(f"{path} expected images ({counts}, 64, 64, 3), but has {shape}; fetch it again.")
+        raise ValueError(f"{path} must hold images ({counts}, 64, 64, 3); got {shape}; download it again.")
 
-    def read(rows: Array) -> Array:
-        return averaged(np.ascontiguousarray(np.moveaxis(read_rows(rows), -1, 1)), size)
+    def read(indices: Array) -> Array:
+        return average_pool(channels_first(read_images(indices)), size)
 
-    return FactorGrid(NAMES, tuple(np.arange(float(many)) for many in SIZES[shape[0]]), read, label="object shape")
+    return FactorGrid(NAMES, tuple(np.arange(float(n)) for n in SIZES[shape[0]]), read, label="object shape")
+
+
+ENTRIES = {"mpi3d": DataSet(mpi3d, grid=mpi3d_grid)}

@@ -1,19 +1,19 @@
-"""3D Shapes: a cube, cylinder, sphere or pill in a room, in any colours; from its public file."""
+"""3D Shapes: a cube, cylinder, sphere or pill in a room, in many colours; from its public file."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from untwine.data.factor_grid import FactorGrid, averaged, divisor
-from untwine.data.location import placed
-from untwine.data.readers.stored_rows import small_array, stored_rows
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
+from untwine.data.factor_grid import FactorGrid
+from untwine.data.images.resizing import average_pool, channels_first
+from untwine.data.location import locate
+from untwine.data.options import check_pooled_size
+from untwine.data.readers.large_arrays import load_array, open_array
 from untwine.data.splits import Splits
-
-Array = NDArray[Any]
 
 NAMES = ("floor hue", "wall hue", "object hue", "scale", "shape", "orientation")
 SHAPES = ("cube", "cylinder", "sphere", "pill")
@@ -23,48 +23,59 @@ FILES = ("shapes3d/3dshapes.h5", "shapes3d/3dshapes.npz")
 def shapes3d(
     *, n_train: int = 50_000, n_test: int = 10_000, size: int = 64, seed: int = 0, folder: str | Path | None = None
 ) -> Splits:
-    """3D Shapes, objects in a room with six independent factors; needs its file, and h5py to read the public one.
+    """3D Shapes, objects in a room with six independent factors; needs its file, and h5py for the public one.
 
     Every combination of 10 floor, 10 wall and 10 object hues, 8 scales, 4 shapes and 15 orientations is one of 480,000
-    pictures, 64 x 64, RGB. Rows for testing and for training are drawn from all of them.
-
-    Source: `shapes3d/3dshapes.h5` of github.com/google-deepmind/3d-shapes (C. Burgess, H. Kim, 2018; Apache 2.0), or the same
-    arrays `images` and `labels` as `shapes3d/3dshapes.npz`. Checksum: none, as the file was not at hand. Group: none. Label:
-    the shape. Factors: `floor hue`, `wall hue`, `object hue` (0 to 0.9), `scale` (0.75 to 1.25), `shape` (0 cube, 1 cylinder,
-    2 sphere, 3 pill) and `orientation` (-30 to 30 degrees), as the file has them.
+    images, 64 x 64, RGB. Test and training images are drawn at random from all of them.
 
     Parameters
     ----------
     n_train, n_test
-        How many pictures to train and to test on.
+        Number of training and test images.
     size
-        The side in pixels: 64, or 32, 16 or 8, averaged over squares of pixels.
+        Side length in pixels: 64, or 32, 16 or 8 by average pooling.
     seed
-        Decides which pictures are used for what.
+        Decides which images are in which split.
     folder
-        The folder that holds `shapes3d/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `shapes3d/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: github.com/google-deepmind/3d-shapes (C. Burgess, H. Kim, 2018).
+    - Licence: Apache 2.0.
+    - Files: `shapes3d/3dshapes.h5`, or the same arrays `images` and `labels` as `shapes3d/3dshapes.npz`. Checksum: none, as the
+      file was not available.
+    - Group: none.
+    - Label: the shape.
+    - Factors: `floor hue`, `wall hue`, `object hue` (0 to 0.9), `scale` (0.75 to 1.25), `shape` (0 cube, 1 cylinder, 2 sphere,
+      3 pill) and `orientation` (-30 to 30 degrees), as in the file.
     """
     return shapes3d_grid(size=size, folder=folder).split(n_train, n_test, seed)
 
 
 def shapes3d_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
-    """Return all of 3D Shapes, addressed by its factors and read when asked for."""
-    size = divisor(size, 64)
-    path = placed(folder, "3D Shapes", FILES, "github.com/google-deepmind/3d-shapes")
-    labels = small_array(path, "labels")
-    shape, read_rows = stored_rows(path, "images")
+    """Return all of 3D Shapes as a grid of its factors, read on demand."""
+    size = check_pooled_size(size, 64)
+    path = locate(folder, "3D Shapes", FILES, "the file of github.com/google-deepmind/3d-shapes")
+    labels = load_array(path, "labels")
+    shape, read_images = open_array(path, "images")
     if shape[1:] != (64, 64, 3) or labels.shape != (shape[0], len(NAMES)):
         raise ValueError(
-            f"{path} expected images (n, 64, 64, 3) and labels (n, {len(NAMES)}), but has {shape} and {labels.shape}; fetch it "
-            "again."
+            f"{path} must hold images (n, 64, 64, 3) and labels (n, {len(NAMES)}); got {shape} and {labels.shape}; "
+            "download it again."
         )
     values = tuple(np.unique(column) for column in labels.T)
     levels = np.indices([len(column) for column in values]).reshape(len(NAMES), -1)
-    order = np.stack([column[level] for column, level in zip(values, levels, strict=True)], axis=1)
-    if order.shape != labels.shape or not np.array_equal(order, labels):
-        raise ValueError(f"{path} expected every combination of its factors once and in their order; fetch it again.")
+    expected = np.stack([column[level] for column, level in zip(values, levels, strict=True)], axis=1)
+    if expected.shape != labels.shape or not np.array_equal(expected, labels):
+        raise ValueError(
+            f"{path} must hold every combination of its factors once and in order; it does not; download it again."
+        )
 
-    def read(rows: Array) -> Array:
-        return averaged(np.ascontiguousarray(np.moveaxis(read_rows(rows), -1, 1)), size)
+    def read(indices: Array) -> Array:
+        return average_pool(channels_first(read_images(indices)), size)
 
     return FactorGrid(NAMES, values, read, label="shape", label_names=SHAPES)
+
+
+ENTRIES = {"shapes3d": DataSet(shapes3d, grid=shapes3d_grid)}

@@ -1,36 +1,33 @@
-"""SmallNORB: toys of five kinds from any side under six lights; from its public binary files.
+"""SmallNORB: toys of five categories in many poses under six lightings; from its public binary files.
 
-A file begins with little-endian 32-bit numbers: a magic number that tells the type, the number of axes, and their lengths (at
-least three are written). The values follow, the last axis changing first.
+A file begins with little-endian 32-bit integers: a magic number that encodes the type, the number of axes, and their lengths
+(at least three are written). The values follow in C order.
 """
 
 from __future__ import annotations
 
-import gzip
 import math
 import struct
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from untwine._typing import Array
+from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
-from untwine.data.location import placed
-from untwine.data.options import whole
+from untwine.data.images.resizing import resize
+from untwine.data.location import locate
+from untwine.data.options import check_size
+from untwine.data.readers.gzipped import read_bytes
 from untwine.data.splits import Splits
-from untwine.samples import SIDES
-
-Array = NDArray[Any]
+from untwine.registry.checks import check_choice, check_int
 
 NAMES = ("category", "instance", "elevation", "azimuth", "lighting")
 CATEGORIES = ("animal", "human", "airplane", "truck", "car")
-PARTS = ("5x46789x9x18x6x2x96x96-training", "5x01235x9x18x6x2x96x96-testing")
+SPLITS = ("5x46789x9x18x6x2x96x96-training", "5x01235x9x18x6x2x96x96-testing")
 TYPES: dict[int, np.dtype[Any]] = {0x1E3D4C55: np.dtype("u1"), 0x1E3D4C54: np.dtype("<i4")}
-
-
 CONTENTS = {"": (), "azimuth": ("azimuth",), "pose": ("azimuth", "elevation")}
 
 
@@ -43,129 +40,122 @@ def smallnorb(
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> Splits:
-    """SmallNORB, fifty toys of five kinds with their pose and light; needs its files.
+    """SmallNORB, fifty toys of five categories with pose and lighting; needs its files.
 
-    Every combination of 5 categories, 10 instances, 9 elevations, 18 azimuths and 6 lightings is one picture of the left
-    camera (48,600 pictures), shrunk from 96 x 96, grey.
-
-    Source: `smallnorb/smallnorb-5x46789x9x18x6x2x96x96-training-dat.mat`, `-cat.mat`, `-info.mat` and the three of
-    5x01235x9x18x6x2x96x96-testing, plain or gzipped, of cs.nyu.edu/~ylclab/data/norb-v1.0-small (Y. LeCun, F. J. Huang, L.
-    Bottou, 2004; for research only). Checksum: none, as the files were not at hand. Group: none. Label: the category, or as
-    `content` says. Factors:
-    `category`, `instance`, `elevation` (30 to 70 degrees), `azimuth` (0 to 340 degrees) and `lighting`.
+    Every combination of 5 categories, 10 instances, 9 elevations, 18 azimuths and 6 lightings is one image of the left
+    camera (48,600 images), resized from 96 x 96, grey.
 
     Parameters
     ----------
     held_out
-        What is held out for testing: the "instances" of the files' own testing part (0, 1, 2, 3 and 5), or "pictures" at
-        random.
+        What is held out for testing: the "instances" of the files' own test split (0, 1, 2, 3 and 5), or "images" at random.
     content
-        What differs within a class, for methods of class and content: "azimuth" makes a class of each toy at each elevation in
-        each light (the paper's SmallNorb), "pose" of each toy in each light (SmallNorb-Poses, with held_out="pictures").
-        Without it a class is a category.
+        What varies within a class, for methods of class and content: "azimuth" makes a class of each toy at each elevation in
+        each lighting (the paper's SmallNorb), "pose" of each toy in each lighting (SmallNorb-Poses, with held_out="images").
+        By default a class is a category.
     n_test
-        How many pictures are held out at random: a tenth where not given.
+        Number of images to hold out at random: by default a tenth.
     size
-        The side of the pictures in pixels, from 8 to 128.
+        Side length of the images in pixels, from 8 to 128.
     seed
-        Decides which pictures are held out.
+        Decides which images are held out.
     folder
-        The folder that holds `smallnorb/`; without it the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+        Folder that contains `smallnorb/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: cs.nyu.edu/~ylclab/data/norb-v1.0-small (Y. LeCun, F. J. Huang, L. Bottou, 2004).
+    - Licence: research only.
+    - Files: `smallnorb/smallnorb-5x46789x9x18x6x2x96x96-training-dat.mat`, `-cat.mat`, `-info.mat` and the three of
+      5x01235x9x18x6x2x96x96-testing, plain or gzipped. Checksum: none, as the files were not available.
+    - Group: none.
+    - Label: the category, or as `content` says.
+    - Factors: `category`, `instance`, `elevation` (30 to 70 degrees), `azimuth` (0 to 340 degrees) and `lighting`.
     """
-    if held_out not in ("pictures", "instances"):
-        raise ValueError(f"held_out expected 'instances' or 'pictures', but got {held_out!r}.")
+    check_choice("held_out", held_out, ("instances", "images"))
     if held_out == "instances" and n_test is not None:
-        raise ValueError(
-            f"n_test goes with held_out='pictures', but got {n_test!r} with held_out='instances'; drop one of them."
-        )
-    if content not in CONTENTS:
-        raise ValueError(f"content expected 'azimuth', 'pose' or nothing, but got {content!r}.")
-    seed = whole("seed", seed, 0)
-    grid, testing = _read(size, folder)
-    if held_out == "instances":
-        splits = grid.apart("instance", testing)
-    else:
-        splits = grid.split(None, max(1, len(grid) // 10) if n_test is None else n_test, seed)
-    return _by_content(splits, CONTENTS[content]) if content else splits
+        raise ValueError(f"n_test applies to held_out='images'; got {n_test!r} with held_out='instances'; drop one of them.")
+    check_choice("content", content, CONTENTS)
+    seed = check_int("seed", seed, 0)
+    grid, test_instances = _read(size, folder)
+    by_instance = held_out == "instances"
+    splits = grid.hold_out_levels("instance", test_instances) if by_instance else grid.hold_out(n_test, seed)
+    return _relabel(splits, CONTENTS[content]) if content else splits
 
 
-def _by_content(splits: Splits, content: tuple[str, ...]) -> Splits:
-    """Make a class of each combination of all other factors."""
+def _relabel(splits: Splits, content: tuple[str, ...]) -> Splits:
+    """Make a class of each combination of all factors that are not content."""
     columns = [j for j, name in enumerate(NAMES) if name not in content]
     values, numbers = np.unique(
-        np.concatenate([np.asarray(part.factors)[:, columns] for part in splits]), axis=0, return_inverse=True
+        np.concatenate([np.asarray(split.factors)[:, columns] for split in splits]), axis=0, return_inverse=True
     )
     names = tuple(", ".join(f"{NAMES[j]} {value:g}" for j, value in zip(columns, row, strict=True)) for row in values)
     labels = np.split(numbers.reshape(-1), [len(splits.train)])
-    train, test = (replace(part, labels=own, label_names=names) for part, own in zip(splits, labels, strict=True))
+    train, test = (replace(split, labels=own, label_names=names) for split, own in zip(splits, labels, strict=True))
     return Splits(train, test)
 
 
 def smallnorb_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
-    """Return all of SmallNORB's left pictures, addressed by their factors and kept in memory."""
+    """Return all left images of SmallNORB as a grid of their factors, in memory."""
     return _read(size, folder)[0]
 
 
 def read_matrix(path: Path) -> Array:
     """Read one of SmallNORB's files, plain or gzipped."""
-    content = path.read_bytes()
-    if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} expected a gzipped matrix, but it is damaged ({error}); fetch it again.") from None
+    content = read_bytes(path, "a matrix of SmallNORB")
     magic, axes = struct.unpack("<Ii", content[:8]) if len(content) >= 8 else (0, 0)
     start = 8 + 4 * max(3, axes)
     if magic not in TYPES or not 1 <= axes <= 4 or len(content) < start:
-        raise ValueError(f"{path} expected a matrix of SmallNORB's, but it begins with {content[:8].hex() or 'nothing'}.")
-    shape = struct.unpack(f"<{axes}i", content[8 : 8 + 4 * axes])
-    kind = TYPES[magic]
-    if len(content) != start + math.prod(shape) * kind.itemsize or min(shape) < 1:
         raise ValueError(
-            f"{path} expected {math.prod(shape)} values by its own header, but is {len(content)} bytes long; fetch it again."
+            f"{path} must be a matrix of SmallNORB; it begins with {content[:8].hex() or 'nothing'}; download it again."
         )
-    return np.frombuffer(content, kind, offset=start).reshape(shape)
+    shape = struct.unpack(f"<{axes}i", content[8 : 8 + 4 * axes])
+    dtype = TYPES[magic]
+    if len(content) != start + math.prod(shape) * dtype.itemsize or min(shape) < 1:
+        raise ValueError(
+            f"{path} must have {math.prod(shape)} values by its header; got {len(content)} bytes in all; download it again."
+        )
+    return np.frombuffer(content, dtype, offset=start).reshape(shape)
 
 
 def _read(size: int, folder: str | Path | None) -> tuple[FactorGrid, Array]:
-    """Return the grid, and which levels of the instance are the files' own testing part."""
-    size = whole("size", size, SIDES[0], SIDES[-1])
-    place = placed(folder, "SmallNORB", ("smallnorb", "small_norb"), "cs.nyu.edu/~ylclab/data/norb-v1.0-small")
-    pictures, columns = [], []
-    for part in PARTS:
-        dat, cat, info = (read_matrix(_path(place, part, kind)) for kind in ("dat", "cat", "info"))
+    """Return the grid, and the levels of the instance that are in the files' own test split."""
+    size = check_size(size)
+    source = "the six files of cs.nyu.edu/~ylclab/data/norb-v1.0-small"
+    root = locate(folder, "SmallNORB", ("smallnorb", "small_norb"), source)
+    images, factors_of_splits = [], []
+    for split in SPLITS:
+        dat, cat, info = (read_matrix(_find(root, split, kind)) for kind in ("dat", "cat", "info"))
         if dat.ndim != 4 or dat.dtype != np.uint8 or cat.shape != dat.shape[:1] or info.shape != (len(dat), 4):
             raise ValueError(
-                f"{place} expected dat (n, 2, 96, 96), cat (n,) and info (n, 4) for {part}, but has {dat.shape}, {cat.shape} "
-                f"and {info.shape}; fetch them again."
+                f"{root} must hold dat (n, 2, 96, 96), cat (n,) and info (n, 4) for {split}; got {dat.shape}, {cat.shape} "
+                f"and {info.shape}; download them again."
             )
-        pictures.append(_shrunk(dat[:, 0], size))
-        columns.append(np.column_stack([cat, info]))
-    features = np.concatenate(columns)
-    values = tuple(np.unique(column) for column in features.T)
-    levels = [np.searchsorted(column, feature) for column, feature in zip(values, features.T, strict=True)]
+        left = dat[:, 0]
+        images.append(left if left.shape[1:] == (size, size) else resize(left, size))
+        factors_of_splits.append(np.column_stack([cat, info]))
+    factors = np.concatenate(factors_of_splits)
+    values = tuple(np.unique(column) for column in factors.T)
+    levels = [np.searchsorted(column, factor) for column, factor in zip(values, factors.T, strict=True)]
     order = np.argsort(np.ravel_multi_index(levels, [len(column) for column in values]), kind="stable")
-    if len(order) != math.prod(map(len, values)) or len(np.unique(features, axis=0)) != len(order):
-        raise ValueError(f"{place} expected every combination of {', '.join(NAMES)} once, but some are missing or come twice.")
-    x = np.concatenate(pictures)[order][:, None]
+    if len(order) != math.prod(map(len, values)) or len(np.unique(factors, axis=0)) != len(order):
+        raise ValueError(
+            f"{root} must hold every combination of {', '.join(NAMES)} once; some are missing or repeated; download it again."
+        )
+    x = np.concatenate(images)[order][:, None]
     # The files count elevations from 30 degrees in steps of 5, and azimuths by two in steps of 20 degrees.
     category, instance, elevation, azimuth, lighting = (column.astype(np.float64) for column in values)
     units = category, instance, 30 + 5 * elevation, 10 * azimuth, lighting
-    grid = FactorGrid(NAMES, units, lambda rows: x[rows], "category", CATEGORIES if len(category) == 5 else ())
-    return grid, np.searchsorted(instance, np.unique(columns[1][:, 1]))
+    grid = FactorGrid(NAMES, units, lambda indices: x[indices], "category", CATEGORIES if len(category) == 5 else ())
+    return grid, np.searchsorted(instance, np.unique(factors_of_splits[1][:, 1]))
 
 
-def _path(place: Path, part: str, kind: str) -> Path:
-    name = f"smallnorb-{part}-{kind}.mat"
-    path = next((place / n for n in (name, f"{name}.gz") if (place / n).is_file()), None)
+def _find(root: Path, split: str, kind: str) -> Path:
+    name = f"smallnorb-{split}-{kind}.mat"
+    path = next((root / n for n in (name, f"{name}.gz") if (root / n).is_file()), None)
     if path is None:
-        raise ValueError(f"SmallNORB was expected in {place}, but {name} (or .gz) is not there; place all six files there.")
+        raise ValueError(f"SmallNORB must be in {root} as six files; {name} (or .gz) not found; place all six there.")
     return path
 
 
-def _shrunk(pictures: Array, size: int) -> Array:
-    from PIL import Image
-
-    if pictures.shape[1:] == (size, size):
-        return pictures
-    return np.stack([np.asarray(Image.fromarray(one).resize((size, size), Image.Resampling.BICUBIC)) for one in pictures])
+ENTRIES = {"smallnorb": DataSet(smallnorb, grid=smallnorb_grid)}

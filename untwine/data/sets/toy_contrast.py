@@ -1,11 +1,12 @@
-"""Linear Gaussian target and background, whose true common and salient factors are known."""
+"""Linear Gaussian target and background with known common and salient factors."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from untwine.data.options import real, whole
+from untwine.data.data_set import DataSet
 from untwine.data.splits import Splits
+from untwine.registry.checks import check_float, check_int
 from untwine.samples import Samples
 
 COMMON_SCALE = 3.0
@@ -22,37 +23,41 @@ def toy_contrast(
     noise: float = 0.3,
     seed: int = 0,
 ) -> Splits:
-    """Vectors of a linear Gaussian model with known truth: the target has salient factors, the background has not.
+    """Vectors of a linear Gaussian model with known factors; only the target has salient ones.
 
     x = 3 z W_z + 1.5 s W_s + noise e, with z, s and e standard normal, s = 0 in the background, and the rows of W_z and W_s
-    together orthonormal. Common variance is four times the salient one, so the first principal components are common, and
-    the salient one is 25 times that of the noise: the best estimate of s correlates with s by 0.98.
-
-    Source: drawn here. Licence and checksum: none needed. Group: 0 without, 1 with salient factors. Label: none. Factors:
-    the true `common 0`, ... (z) and `salient 0`, ... (s, zero in the background).
+    jointly orthonormal. The common variance is four times the salient one, so that the first principal components are common,
+    and the salient one is 25 times that of the noise: the best estimate of s has a correlation of 0.98 with s.
 
     Parameters
     ----------
     n_target, n_background
-        How many rows of each group, as many for testing as for training.
+        Number of samples of each group, in the training and in the test split.
     n_features
-        The width of x, at least `n_common + n_salient`.
+        Number of features of x, at least `n_common + n_salient`.
     n_common, n_salient
-        How many common and salient factors.
+        Number of common and salient factors.
     noise
-        The standard deviation of the noise in each feature.
+        Standard deviation of the noise in each feature.
     seed
-        Decides W, which both parts share, and all rows.
+        Decides W, which both splits share, and all samples.
+
+    Notes
+    -----
+    - Source: drawn here; no files, licence or checksum.
+    - Group: 0 without, 1 with salient factors.
+    - Label: none.
+    - Factors: the true `common 0`, ... (z) and `salient 0`, ... (s, zero in the background).
     """
-    n_target, n_background = whole("n_target", n_target, 1), whole("n_background", n_background, 1)
-    n_common, n_salient = whole("n_common", n_common, 1), whole("n_salient", n_salient, 1)
-    n_features = whole("n_features", n_features, n_common + n_salient)
-    noise, seed = real("noise", noise, 0), whole("seed", seed, 0)
+    n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
+    n_common, n_salient = check_int("n_common", n_common, 1), check_int("n_salient", n_salient, 1)
+    n_features = check_int("n_features", n_features, n_common + n_salient)
+    noise, seed = check_float("noise", noise, 0), check_int("seed", seed, 0)
     W, _ = np.linalg.qr(np.random.default_rng([seed, 0]).standard_normal((n_features, n_common + n_salient)))
     scale = np.repeat([COMMON_SCALE, SALIENT_SCALE], [n_common, n_salient])
     names = (*(f"common {i}" for i in range(n_common)), *(f"salient {i}" for i in range(n_salient)))
 
-    def part(stream: int) -> Samples:
+    def draw(stream: int) -> Samples:
         rng = np.random.default_rng([seed, stream])
         groups = np.repeat([0, 1], [n_background, n_target])
         factors = rng.standard_normal((len(groups), n_common + n_salient))
@@ -60,4 +65,7 @@ def toy_contrast(
         x = (factors * scale) @ W.T + noise * rng.standard_normal((len(groups), n_features))
         return Samples(x, groups=groups, factors=factors, factor_names=names)
 
-    return Splits(part(1), part(2))
+    return Splits(draw(1), draw(2))
+
+
+ENTRIES = {"toy_contrast": DataSet(toy_contrast)}

@@ -1,1 +1,1 @@
-"""What several objectives have in common."""
+"""What several methods have in common: networks, inference and the terms of objectives that they share."""

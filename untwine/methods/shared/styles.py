@@ -1,8 +1,8 @@
-"""Styles inside domains (paper 004, section 4): clusters of early features, so that every style can be a class.
+"""Styles within domains (paper 004, section 4): clusters of early features, so that every style can be a class.
 
-Where a domain (all edges, all shoes) varies in more than content, one code for it is too few. Its pictures are first put into
-clusters by how they look, whatever they show: k-means on the mean and the deviation of every channel of a network's first
-layer, which are what style transfer matches (Li et al. 2017). `LORD` then takes the clusters as classes.
+Where a domain (all edges, all shoes) varies in more than content, one class code is too few. Its images are first clustered by
+style: k-means on the mean and the standard deviation of every channel of a network's first layer, the statistics that style
+transfer matches (Li et al. 2017). `LORD` then takes the clusters as classes.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
+from untwine.method.fields import Seed
 from untwine.networks.pretrained import weights
-from untwine.networks.pretrained.perceptual import KNOWN, seen
+from untwine.networks.pretrained.images import image_tensor
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, layer_features
+from untwine.registry.checks import check_choice, check_int, suggestion
 from untwine.samples import Samples
 from untwine.training.threads import one_thread
 
-Array = NDArray[Any]
-
 FIRST = (1,)  # the first layer's ReLU, in both networks
-AT_ONCE = 100
-STARTS = 4  # of k-means, of which the best counts
-APART = "/"  # between the name of a domain and the number of a style
+BATCH = 100
+INITIALISATIONS = 4  # of k-means, of which the best is used
+SEPARATOR = "/"  # between the name of a domain and the number of a style
 
 
 def cluster_styles(
@@ -35,22 +37,23 @@ def cluster_styles(
     *,
     features: str = "vgg16",
     path: str | Path | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Samples:
     """Return the samples with styles in place of domains as labels, and the domain as one more factor.
 
     Parameters
     ----------
     samples
-        Pictures, grey or RGB, whose labels are their domains.
+        Images, grey or RGB, whose labels are their domains.
     clusters
-        How many styles each domain has, or a number for every domain's name.
+        The number of styles of each domain, or a number for every domain by name.
     features
-        `vgg16` or `squeezenet`, whose weights must be there; or `pixels`: the mean and the deviation of each colour.
+        `vgg16` or `squeezenet`, whose weights must be in the data folder; or `pixels`: the mean and the standard deviation of
+        each colour channel.
     path
-        The file of weights; without it the one in `weights/` of the data folder.
+        The file of weights; by default the one in `weights/` of the data folder.
     seed
-        Where k-means begins.
+        The seed of k-means.
 
     Returns
     -------
@@ -61,21 +64,18 @@ def cluster_styles(
     from sklearn.cluster import KMeans
 
     if samples.labels is None or (samples.labels < 0).any():
-        raise ValueError("cluster_styles expected the domain of every row as its label, but some are unknown; pass labels.")
-    looks = style_features(samples.x, features, path)
+        raise ValueError("cluster_styles needs the domain of every sample as its label; got samples without one; pass labels.")
+    statistics = style_features(samples.x, features, path)
     labels, names = np.empty(len(samples), dtype=int), list[str]()
     for domain in np.unique(samples.labels).tolist():
-        rows, name = np.flatnonzero(samples.labels == domain), samples.label_names[domain]
-        many = clusters.get(name) if isinstance(clusters, Mapping) else clusters
-        most = len(np.unique(looks[rows].round(5), axis=0))  # rounding errors are no style
-        if not isinstance(many, int) or isinstance(many, bool) or not 1 <= many <= most:
-            raise ValueError(
-                f"clusters expected a whole number from 1 to the {most} different pictures of {name!r}, but got {many!r}."
-            )
+        members, name = np.flatnonzero(samples.labels == domain), samples.label_names[domain]
+        k = clusters.get(name) if isinstance(clusters, Mapping) else clusters
+        most = len(np.unique(statistics[members].round(5), axis=0))  # rounding errors are not a style
+        k = check_int(f"clusters of {name!r}", k, 1, most)  # no more than it has different images
         with one_thread():
-            found = KMeans(many, n_init=STARTS, random_state=seed).fit_predict(looks[rows])
-        labels[rows] = len(names) + found
-        names += [f"{name}{APART}{style}" for style in range(many)]
+            styles = KMeans(k, n_init=INITIALISATIONS, random_state=seed).fit_predict(statistics[members])
+        labels[members] = len(names) + styles
+        names += [f"{name}{SEPARATOR}{style}" for style in range(k)]
     domains = samples.labels[:, None].astype(float)
     known = domains if samples.factors is None else np.hstack([samples.factors, domains])
     return replace(
@@ -84,28 +84,25 @@ def cluster_styles(
 
 
 def style_features(x: ArrayLike, features: str = "vgg16", path: str | Path | None = None) -> Array:
-    """Return the mean and the deviation of every channel, (n, 2 channels), of pictures or of their first features."""
-    pictures = np.asarray(x)
-    if pictures.ndim != 4 or pictures.shape[1] not in (1, 3):
-        raise ValueError(f"styles expected pictures (n, C, H, W), grey or RGB, but got the shape {pictures.shape}.")
-    if features not in (*KNOWN, "pixels"):
-        raise ValueError(f"features expected one of {', '.join(KNOWN)}, pixels, but got {features!r}.")
-    network: Any = None if features == "pixels" else weights.perceptual(features, path).float().network
-    found = []
+    """Return the mean and the standard deviation of every channel, (n, 2 channels), of images or of their first features."""
+    images = np.asarray(x)
+    if images.ndim != 4 or images.shape[1] not in (1, 3):
+        raise ValueError(f"x must be images (n, C, H, W), grey or RGB; got shape {images.shape}; move the channels first.")
+    check_choice("features", features, (*FEATURE_NETWORKS, "pixels"))
+    network: Any = None if features == "pixels" else weights.load_perceptual_loss(features, path).float().network
+    batches = []
     with torch.no_grad():
-        for start in range(0, len(pictures), AT_ONCE):
-            rows = torch.as_tensor(np.ascontiguousarray(pictures[start : start + AT_ONCE]))
-            rows = rows.float() / 255 if rows.dtype == torch.uint8 else rows.float()
-            layer = rows if network is None else next(seen(network, rows, FIRST))
-            deviation, mean = torch.std_mean(layer, (2, 3), correction=0)
-            found.append(torch.cat([mean, deviation], 1).cpu().numpy())
-    return np.concatenate(found)
+        for start in range(0, len(images), BATCH):
+            x_batch = image_tensor(images[start : start + BATCH])
+            layer = x_batch if network is None else next(layer_features(network, x_batch, FIRST))
+            std, mean = torch.std_mean(layer, (2, 3), correction=0)
+            batches.append(torch.cat([mean, std], 1).cpu().numpy())
+    return np.concatenate(batches)
 
 
-def domain_rows(samples: Samples, domain: str) -> Array:
-    """Return the mask of rows of a domain, all of whose styles count; or of a class, where labels are no styles."""
-    names = [name.rsplit(APART, 1)[0] if APART in name else name for name in samples.label_names]
+def domain_mask(samples: Samples, domain: str) -> Array:
+    """Return the mask of the samples of a domain, whatever their style; or of a class, where labels are not styles."""
+    names = [name.rsplit(SEPARATOR, 1)[0] if SEPARATOR in name else name for name in samples.label_names]
     if samples.labels is None or domain not in names:
-        known = ", ".join(dict.fromkeys(names)) or "none"
-        raise ValueError(f"the domain expected one of the data's ({known}), but got {domain!r}.")
+        raise ValueError(f"the domain must be one of the data; got {domain!r}; {suggestion(domain, dict.fromkeys(names))}")
     return np.isin(samples.labels, [number for number, name in enumerate(names) if name == domain])

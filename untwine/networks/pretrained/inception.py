@@ -1,7 +1,7 @@
-"""Inception v3 as the FID of Heusel et al. (2017) has it, with the names of its usual weights in torch.
+"""Inception v3 as used for the FID (Heusel et al. 2017), with the parameter names of its usual weights in torch.
 
-The layers are those of Szegedy et al. (2015). It differs from others of that name in its pooling (means leave out the
-padding, and the last block takes the largest value) and in its 1008 classes.
+The layers are those of Szegedy et al. (2015). It differs from torchvision's in its pooling (averages exclude the padding, and
+the last block has max pooling) and in its 1008 classes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch.nn import functional
 
 CLASSES, FEATURES = 1008, 2048
 Size = int | tuple[int, int]
-# A convolution: its name, channels, kernel, and stride.
+# A convolution: its name, output channels, kernel size and stride.
 Layer = tuple[str, int, Size, int]
 
 
@@ -34,18 +34,20 @@ class Convolution(nn.Module):
 
 
 class Branches(nn.Module):
-    """Chains of convolutions side by side; the last layers of a chain named in `forked` stand side by side themselves.
+    """Parallel branches of convolutions, concatenated.
 
     Parameters
     ----------
     before
-        The channels that come in.
+        The input channels.
     chains
-        The convolutions of each branch. A branch without any is only pooled; that called `pool` is pooled first.
+        The convolutions of each branch. The branch `pool` is pooled first; it may have no convolution.
     stride
-        2 halves the sides: pooling takes the largest of 3 x 3, and the last convolutions of each branch are not padded.
-    largest
-        Pool by the largest value, not by the mean.
+        2 halves the sides: pooling is 3 x 3 max pooling, and the last convolution of each branch has no padding.
+    max_pool
+        Pool by the maximum, not by the mean.
+    forked
+        Whether the last two convolutions of a branch are parallel.
     """
 
     def __init__(
@@ -54,16 +56,12 @@ class Branches(nn.Module):
         chains: Mapping[str, Sequence[Layer]],
         *,
         stride: int = 1,
-        largest: bool = False,
+        max_pool: bool = False,
         forked: bool = False,
     ) -> None:
         super().__init__()
-        self.chains, self.stride, self.largest, self.forked = (
-            {k: [n for n, *_ in v] for k, v in chains.items()},
-            stride,
-            largest,
-            forked,
-        )
+        self.chains = {branch: [name for name, *_ in layers] for branch, layers in chains.items()}
+        self.stride, self.max_pool, self.forked = stride, max_pool, forked
         for chain in chains.values():
             width = before
             for number, (name, after, kernel, step) in enumerate(chain):
@@ -71,21 +69,21 @@ class Branches(nn.Module):
                 width = width if forked and number == len(chain) - 2 and len(chain) > 1 else after
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (n, C, H, W) to the branches' channels side by side."""
+        """Map (n, C, H, W) to the concatenated channels of all branches."""
         return torch.cat([self._chain(x, branch, names) for branch, names in self.chains.items()], 1)
 
     def _chain(self, x: Tensor, branch: str, names: Sequence[str]) -> Tensor:
         if branch == "pool":
-            x = self._pooled(x)
+            x = self._pool(x)
         fork = names[-2:] if self.forked and len(names) > 1 else ()
         for name in names[: len(names) - len(fork)]:
             x = self.get_submodule(name)(x)
         return torch.cat([self.get_submodule(name)(x) for name in fork], 1) if fork else x
 
-    def _pooled(self, x: Tensor) -> Tensor:
+    def _pool(self, x: Tensor) -> Tensor:
         if self.stride == 2:
             return functional.max_pool2d(x, 3, 2)
-        if self.largest:
+        if self.max_pool:
             return functional.max_pool2d(x, 3, 1, 1)
         return functional.avg_pool2d(x, 3, 1, 1, count_include_pad=False)
 
@@ -105,11 +103,11 @@ def block_b(before: int) -> Branches:
     return Branches(before, {"one": [("branch3x3", 384, 3, 2)], "three": three, "pool": []}, stride=2)
 
 
-def block_c(before: int, few: int) -> Branches:
+def block_c(before: int, hidden: int) -> Branches:
     """Return a block at 17 x 17, with kernels of 7 x 1 and 1 x 7."""
-    seven: list[Layer] = [("branch7x7_1", few, 1, 1), ("branch7x7_2", few, (1, 7), 1), ("branch7x7_3", 192, (7, 1), 1)]
+    seven: list[Layer] = [("branch7x7_1", hidden, 1, 1), ("branch7x7_2", hidden, (1, 7), 1), ("branch7x7_3", 192, (7, 1), 1)]
     sizes: list[Size] = [1, (7, 1), (1, 7), (7, 1), (1, 7)]
-    double: list[Layer] = [(f"branch7x7dbl_{i}", 192 if i == 5 else few, size, 1) for i, size in enumerate(sizes, 1)]
+    double: list[Layer] = [(f"branch7x7dbl_{i}", 192 if i == 5 else hidden, size, 1) for i, size in enumerate(sizes, 1)]
     return Branches(
         before, {"one": [("branch1x1", 192, 1, 1)], "seven": seven, "double": double, "pool": [("branch_pool", 192, 1, 1)]}
     )
@@ -123,18 +121,18 @@ def block_d(before: int) -> Branches:
     return Branches(before, {"three": three, "seven": seven, "pool": []}, stride=2)
 
 
-def block_e(before: int, largest: bool) -> Branches:
+def block_e(before: int, max_pool: bool) -> Branches:
     """Return a block at 8 x 8, whose branches fork."""
     three: list[Layer] = [("branch3x3_1", 384, 1, 1), ("branch3x3_2a", 384, (1, 3), 1), ("branch3x3_2b", 384, (3, 1), 1)]
     double: list[Layer] = [("branch3x3dbl_1", 448, 1, 1), ("branch3x3dbl_2", 384, 3, 1)]
     double += [("branch3x3dbl_3a", 384, (1, 3), 1), ("branch3x3dbl_3b", 384, (3, 1), 1)]
     chains: dict[str, list[Layer]] = {"one": [("branch1x1", 320, 1, 1)], "three": three, "double": double}
     chains["pool"] = [("branch_pool", 192, 1, 1)]
-    return Branches(before, chains, largest=largest, forked=True)
+    return Branches(before, chains, max_pool=max_pool, forked=True)
 
 
 class Inception(nn.Module):
-    """The whole network; pictures are RGB in [0, 1], of 299 x 299."""
+    """The whole network, of RGB images in [0, 1] with 299 x 299 pixels."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -156,15 +154,15 @@ class Inception(nn.Module):
             "Mixed_6d": block_c(768, 160),
             "Mixed_6e": block_c(768, 192),
             "Mixed_7a": block_d(768),
-            "Mixed_7b": block_e(1280, largest=False),
-            "Mixed_7c": block_e(2048, largest=True),
+            "Mixed_7b": block_e(1280, max_pool=False),
+            "Mixed_7c": block_e(2048, max_pool=True),
         }
         for name, layer in self.layers.items():
             self.add_module(name, layer)
         self.fc = nn.Linear(FEATURES, CLASSES)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the features (n, 2048) of pictures and the probabilities (n, 1008) of their classes."""
+        """Return features (n, 2048) and class probabilities (n, 1008) of images (n, 3, 299, 299)."""
         x = 2 * x - 1
         for layer in self.layers.values():
             x = layer(x)

@@ -1,4 +1,4 @@
-"""How far made rows are from the given ones, by name: `l1`, `l2`, or the features of a frozen network."""
+"""LPIPS (Zhang et al. 2018): the perceptual distance of images, arrays in and array out."""
 
 from __future__ import annotations
 
@@ -6,73 +6,33 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
-from torch import Tensor
-from torch.nn import functional
+from numpy.typing import ArrayLike
 
+from untwine._typing import Array
 from untwine.networks.pretrained import weights
-from untwine.networks.pretrained.perceptual import KNOWN
+from untwine.networks.pretrained.images import image_tensor
 
-Array = NDArray[Any]
-
-LOSSES = ("l1", "l2", *KNOWN)
-AT_ONCE = 50
-
-
-def check_loss(loss: str, shape: tuple[int, ...]) -> None:
-    """Refuse a name that is none of a loss, and features of rows that are no pictures."""
-    if loss not in LOSSES:
-        raise ValueError(f"loss expected one of {', '.join(LOSSES)}, but got {loss!r}.")
-    if loss in KNOWN and (len(shape) != 3 or shape[0] not in (1, 3)):
-        raise ValueError(f"loss={loss!r} expected pictures, grey or RGB, but the rows have the shape {shape}; use loss='l1'.")
-
-
-def open_loss(loss: str) -> None:
-    """Read the weights of a loss that has some: they are asked for before training, not in its first step."""
-    if loss in KNOWN:
-        weights.perceptual(loss)
-
-
-def mean(loss: str, made: Tensor, x: Tensor) -> Tensor:
-    """Return how far rows are from x: a mean over elements and rows; of features, a sum of means (`networks.perceptual`)."""
-    if loss == "l1":
-        return functional.l1_loss(made, x)
-    if loss == "l2":
-        return functional.mse_loss(made, x)
-    return each(loss, made, x).mean()
-
-
-def each(loss: str, made: Tensor, x: Tensor) -> Tensor:
-    """Return the same for every row, (n,)."""
-    if loss in KNOWN:
-        return weights.perceptual(loss).to(x.device, x.dtype)(made, x)  # type: ignore[no-any-return]
-    apart = made - x
-    return (apart.abs() if loss == "l1" else apart.square()).flatten(1).mean(1)
+CHUNK = 50  # images in one forward pass
 
 
 def lpips(a: ArrayLike, b: ArrayLike, network: str = "squeezenet", **files: Any) -> Array:
-    """Return the LPIPS distance (n,) of pictures (n, C, H, W), uint8 or in [0, 1]; at least 0, which equal pictures have.
+    """Return the LPIPS distance (n,) of pairs of images (n, C, H, W), uint8 or in [0, 1]: from 0, for equal images.
 
     Parameters
     ----------
     a, b
-        Equally many pictures of one size, grey or RGB.
+        Images (n, C, H, W) of equal shapes, with 1 or 3 channels.
     network
-        `squeezenet` or `vgg16`: whose features are compared. Values of different networks cannot be compared.
+        `squeezenet` or `vgg16`, whose features are compared. Values of different networks are not comparable.
     files
-        `weights` and `heads`, their files; without them those in `weights/` of the data folder.
+        `weights` and `heads`, their files; by default those in `weights/` of the data folder.
     """
     x, y = np.asarray(a), np.asarray(b)
     if x.shape != y.shape or x.ndim != 4 or x.shape[1] not in (1, 3) or not len(x):
         raise ValueError(
-            f"lpips expected equally many pictures (n, C, H, W) with 1 or 3 channels, but got {x.shape} and {y.shape}."
+            f"lpips needs two arrays of images (n, C, H, W) of equal shapes, with 1 or 3 channels; got {x.shape} and {y.shape}."
         )
-    judge = weights.open_lpips(network, **files).float()
+    distance = weights.load_lpips(network, **files).float()
     with torch.no_grad():
-        parts = [judge(*(_units(z[i : i + AT_ONCE]) for z in (x, y))).numpy() for i in range(0, len(x), AT_ONCE)]
-    return np.concatenate(parts)
-
-
-def _units(x: Array) -> Tensor:
-    rows = torch.as_tensor(np.ascontiguousarray(x))
-    return rows.float() / 255 if rows.dtype == torch.uint8 else rows.float()
+        chunks = [distance(*(image_tensor(z[i : i + CHUNK]) for z in (x, y))).numpy() for i in range(0, len(x), CHUNK)]
+    return np.concatenate(chunks)

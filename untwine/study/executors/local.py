@@ -1,6 +1,6 @@
-"""Local worker processes: each reads cells as lines of JSON and answers with {"rows": [...]} or {"failed": sentence}.
+"""Local worker processes: each reads cells as lines of JSON and replies with {"rows": [...]} or {"failed": sentence}.
 
-A worker keeps the data of its last cell, and ends when the process that started it ends, however that was.
+A worker keeps the data of its last cell in memory, and exits when the process that started it is gone.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from untwine.data import Splits, load
 from untwine.runs.saving import seal
 from untwine.study.cells import Cell, run_cell
 
-START = "from untwine.study.executors.local import work; work()"
-PATIENCE = 20.0  # seconds to write a checkpoint in, when a worker is stopped
-Answer = dict[str, Any]
+START = "from untwine.study.executors.local import serve; serve()"
+STOP_SECONDS = 20.0  # that a stopped worker has to write a checkpoint
+Reply = dict[str, Any]
 
 
-def answers(cells: Sequence[Cell], out: Path, workers: int, threads: int, log: Path) -> Generator[tuple[Cell, Answer] | None]:
-    """Have cells run, and yield each with its answer as they end; None now and then while there is none."""
-    crew = [Worker(out, threads, log) for _ in range(workers)]
+def run_cells(cells: Sequence[Cell], out: Path, workers: int, threads: int, log: Path) -> Generator[tuple[Cell, Reply] | None]:
+    """Run cells in workers and yield each with its reply as it finishes; None every half second, so that the caller can act."""
+    processes = [Worker(out, threads, log) for _ in range(workers)]
     idle: SimpleQueue[Worker] = SimpleQueue()
-    for worker in crew:
+    for worker in processes:
         idle.put(worker)
 
-    def ask(cell: Cell) -> Answer:
+    def run(cell: Cell) -> Reply:
         worker = idle.get()
         try:
-            return worker.ask(cell)
+            return worker.run(cell)
         finally:
             idle.put(worker)
 
     with ThreadPoolExecutor(workers) as pool:
-        asked = {pool.submit(ask, cell): cell for cell in cells}
+        pending = {pool.submit(run, cell): cell for cell in cells}
         try:
-            while asked:
-                for done in wait(asked, timeout=0.5, return_when=FIRST_COMPLETED).done:
-                    yield asked.pop(done), done.result()
+            while pending:
+                for done in wait(pending, timeout=0.5, return_when=FIRST_COMPLETED).done:
+                    yield pending.pop(done), done.result()
                 yield None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in crew:
+            for worker in processes:
                 worker.stop()
-            for worker in crew:
+            for worker in processes:
                 worker.end()
 
 
 class Worker:
-    """A worker process, started when it is first asked, and again after it died."""
+    """A worker process, started for its first cell, and again after it died."""
 
     def __init__(self, out: Path, threads: int, log: Path) -> None:
         self.command = [sys.executable, "-c", START, str(out), str(threads)]
@@ -66,61 +66,61 @@ class Worker:
         self.process: subprocess.Popen[str] | None = None
         self.stopped = False
 
-    def ask(self, cell: Cell) -> Answer:
-        """Have a cell run, and return the answer."""
+    def run(self, cell: Cell) -> Reply:
+        """Run a cell in the process, and return its reply."""
         if self.stopped:
-            return {"failed": "it was stopped; run the study again to go on."}
+            return {"failed": "it was stopped; run the study again to resume it."}
         process = self.process = self.process or self._start()
         try:
             process.stdin.write(json.dumps(cell.to_json()) + "\n")  # type: ignore[union-attr]
             process.stdin.flush()  # type: ignore[union-attr]
-            answer = process.stdout.readline()  # type: ignore[union-attr]
+            reply = process.stdout.readline()  # type: ignore[union-attr]
         except BrokenPipeError:
-            answer = ""
-        if answer:
-            return dict(json.loads(answer))
+            reply = ""
+        if reply:
+            return dict(json.loads(reply))
         self.end()
         return {"failed": f"its worker ended with code {process.returncode}; see {self.log}, and run the study again."}
 
     def stop(self) -> None:
-        """Ask the process to end; a cell that is being trained gets the time to keep a checkpoint."""
+        """Interrupt the process; a cell that is being trained has time to write a checkpoint."""
         self.stopped = True
         if self.process is not None:
             self.process.send_signal(signal.SIGINT)
 
     def end(self) -> None:
-        """Wait until the process has ended, and end it if it does not."""
+        """Wait for the process to exit, and kill it if it does not."""
         process, self.process = self.process, None
         if process is None:
             return
         try:
-            process.wait(PATIENCE)
+            process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
-        with suppress(BrokenPipeError), process:  # closes the pipes, even with a cell that nobody took
+        with suppress(BrokenPipeError), process:  # closes the pipes, even with a cell that was not read
             pass
 
     def _start(self) -> subprocess.Popen[str]:
         with self.log.open("ab") as log:
-            return subprocess.Popen(  # noqa: S603 (our own words only)
+            return subprocess.Popen(  # noqa: S603 (our own command only)
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=self.environment,
                 text=True,
-                start_new_session=True,  # Ctrl-C comes to whoever asks, who passes it on once
+                start_new_session=True,  # Ctrl-C goes to the parent, which passes it on once
             )
 
 
-def work() -> None:
-    """Answer cells until nobody asks any more: what a worker process does."""
+def serve() -> None:
+    """Run cells from standard input until it is closed: the main function of a worker process."""
     import torch
 
     out, threads = Path(sys.argv[1]), int(sys.argv[2])
     torch.set_num_threads(threads)
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints is no answer
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a library prints must not be mistaken for a reply
     lines: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_listen, args=(lines,), daemon=True).start()
     loaded, splits = "", None
@@ -130,14 +130,14 @@ def work() -> None:
             try:
                 data = seal({"name": cell.name, "options": cell.options, "part": cell.part})
                 if splits is None or data != loaded:
-                    splits = None  # the old rows go before the new ones come
+                    splits = None  # frees the memory before the next data set is loaded
                     loaded, splits = data, _load(cell)
-                answer: Answer = {"rows": run_cell(cell, out, splits)}
+                reply: Reply = {"rows": run_cell(cell, out, splits)}
             except Exception as error:
                 traceback.print_exc()
-                answer = {"failed": " ".join(str(error).split()) or type(error).__name__}
-            answers.write(json.dumps(answer) + "\n")
-            answers.flush()
+                reply = {"failed": " ".join(str(error).split()) or type(error).__name__}
+            replies.write(json.dumps(reply) + "\n")
+            replies.flush()
     except KeyboardInterrupt:
         sys.exit(130)
 
@@ -146,12 +146,12 @@ def _load(cell: Cell) -> Splits:
     splits = load(cell.name, **cell.options)
     if cell.part == "test":
         return splits
-    from untwine.data.splits import for_choosing
+    from untwine.data.splits import validation_split
 
-    return for_choosing(splits)
+    return validation_split(splits)
 
 
 def _listen(lines: SimpleQueue[str]) -> None:
     for line in sys.stdin:
         lines.put(line)
-    os._exit(0)  # nobody is left to take an answer; what was trained is in the checkpoint
+    os._exit(0)  # the parent is gone; what was trained is in the checkpoint

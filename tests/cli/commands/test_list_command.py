@@ -1,0 +1,88 @@
+"""`untwine list`: catalogues, and one entry in detail."""
+
+import json
+import re
+
+import pytest
+from command_line import exit_code, run
+
+import untwine as un
+from untwine.methods import METHODS
+
+
+@pytest.mark.parametrize("what", ["methods", "data", "metrics"])
+def test_list_as_json_is_a_list_of_objects_with_names(what, capsys):
+    run("list", what, "--json")
+    rows = json.loads(capsys.readouterr().out)
+    names = [row["name"] for row in rows]
+    assert len(set(names)) == len(names) >= 4
+    assert all(row["summary"].endswith((".", ";")) or row["summary"] for row in rows)
+    run("list", what)
+    text = capsys.readouterr().out
+    assert all(re.search(rf"^{name}\s", text, re.MULTILINE) for name in names)
+
+
+def test_list_shows_what_one_can_set(capsys):
+    run("list", "methods", "--json")
+    methods = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert methods["principled_vae"]["needs"] == "groups"
+    assert methods["vae"]["options"] == un.VAE().get_params()
+    run("list", "data", "--json")
+    data = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert data["toy_contrast"]["options"]["n_salient"] == 2
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_in_detail_has_every_option_with_type_default_and_meaning(name, capsys):
+    run("list", "methods", name, "--json")
+    (method,) = json.loads(capsys.readouterr().out)
+    assert method["name"] == name
+    assert {option["name"]: option["default"] for option in method["parameters"]} == method["options"]
+    assert [option["name"] for option in method["parameters"] if not option["kind"] or not option["meaning"]] == []
+    assert method["supervision"]
+    assert method["citation"]
+    run("list", "methods", name)
+    out = capsys.readouterr().out
+    lines = {line.split()[0]: line for line in out[out.index("Options (--set name=value)") :].splitlines() if line}
+    for option in method["parameters"]:
+        assert option["meaning"] in lines[option["name"]]  # whole, however long
+        assert str(option["default"]) in lines[option["name"]]
+
+
+@pytest.mark.parametrize("name", un.data.data_sets())
+def test_a_data_set_in_detail_has_its_source_and_options(name, capsys):
+    run("list", "data", name, "--json")
+    (data,) = json.loads(capsys.readouterr().out)
+    assert data["name"] == name
+    assert "source" in " ".join(data["description"]).lower()
+    assert {option["name"]: option["default"] for option in data["parameters"]} == data["options"]
+    assert [option["name"] for option in data["parameters"] if not option["kind"] or not option["meaning"]] == []
+    run("list", "data", name)
+    out = capsys.readouterr().out
+    assert "--data-set name=value" in out
+    for paragraph in data["description"]:
+        assert paragraph in " ".join(out.split())
+
+
+def test_a_metric_in_detail_says_version_and_whether_it_is_on_request(capsys):
+    for name, words in (("swap", "on request"), ("probe", "by default")):
+        run("list", "metrics", name)
+        out = capsys.readouterr().out
+        assert out.startswith(f"{name}: ")
+        assert f"evaluated: {words}" in out
+        run("list", "metrics")
+        assert re.search(rf"^{name} +{words} ", capsys.readouterr().out, re.MULTILINE)
+        run("list", "metrics", name, "--json")
+        (metric,) = json.loads(capsys.readouterr().out)
+        assert (metric["name"], metric["on_request"]) == (name, words == "on request")
+        assert f"version: {metric['version']}" in out
+
+
+NEAREST = [("methods", "vea", "vae"), ("data", "celebra", "celeba"), ("metrics", "prob", "probe")]
+
+
+@pytest.mark.parametrize(("what", "name", "near"), NEAREST)
+def test_an_unknown_name_gets_the_nearest(what, name, near, capsys):
+    assert exit_code("list", what, name) == 2
+    err = capsys.readouterr().err
+    assert f"must be a name from the catalogue; got {name!r}; did you mean {near!r}" in err

@@ -1,0 +1,77 @@
+"""`evaluate_run` does in Python what `untwine evaluate` does."""
+
+import json
+
+import numpy as np
+import pytest
+from small import small
+
+import untwine as un
+from untwine.cli.app import main
+from untwine.evaluation.run import run_data
+from untwine.runs.gallery import read_gallery
+from untwine.runs.reading import read_runs
+from untwine.runs.scores import read_scores
+
+OPTIONS = {"n_target": 90, "n_background": 80}
+ORIGIN = {"name": "toy_contrast", "options": OPTIONS}
+
+
+@pytest.fixture
+def run(tmp_path):
+    small("principled_vae", epochs=1).fit(un.load("toy_contrast", **OPTIONS).train, out=tmp_path / "run", origin=ORIGIN)
+    return tmp_path / "run"
+
+
+def test_all_that_a_page_needs_is_written(run):
+    scores = un.evaluate_run(run)
+    written = {"codes.json", "contrast.json", "gallery.npz", "scores.json"}
+    assert {path.name for path in run.iterdir()} == written | {"history.csv", "method.json", "weights.safetensors"}
+    assert read_scores(run) == scores
+    assert {"factors.common", "reconstruction.x"} <= set(scores)
+    (one,) = read_runs(run)
+    assert one.contrast.target == int((run_data(un.load_method(run)).train.groups == 1).sum())
+    assert set(one.gallery.planes.points) == {"common", "salient"}
+
+
+def test_the_scores_are_those_of_evaluate_on_the_test_split(run):
+    scores = un.evaluate_run(run, metrics=["factors"], seeds=3)
+    method = un.load_method(run)
+    expected = un.evaluate(method, un.load("toy_contrast", **OPTIONS).test, ["factors"], 3)
+    assert list(scores) == list(expected)
+    assert [score.value for score in scores.values()] == [score.value for score in expected.values()]
+
+
+def test_the_command_line_writes_the_same(run, capsys):
+    scores = un.evaluate_run(run, metrics=["factors", "reconstruction"], seeds=2)
+    before = read_gallery(run)
+    with pytest.raises(SystemExit) as end:
+        main(["evaluate", str(run), "--metrics", "factors", "reconstruction", "--seeds", "2", "--quiet", "--json"])
+    assert end.value.code == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {name: one["value"] for name, one in printed.items()} == {name: one.value for name, one in scores.items()}
+    assert np.array_equal(read_gallery(run).planes.points["salient"], before.planes.points["salient"])
+
+
+def test_other_data_may_be_named(run):
+    other = {"n_target": 40, "n_background": 70, "seed": 3}
+    scores = un.evaluate_run(run, data="toy_contrast", data_options=other, metrics=["factors"])
+    assert scores["factors.common"].n == int((un.load("toy_contrast", **other).test.groups == 1).sum())
+
+
+def test_data_that_has_changed_since_the_fit_is_refused(run, monkeypatch):
+    other = un.load("toy_contrast", n_target=50, n_background=40)
+    monkeypatch.setattr("untwine.evaluation.run.load", lambda name, **options: other)
+    before = sorted(run.iterdir())
+    with pytest.raises(
+        ValueError, match="must be used with the data that it was fitted on; 'toy_contrast' has changed since; restore"
+    ):
+        un.evaluate_run(run)
+    assert sorted(run.iterdir()) == before
+
+
+def test_a_run_that_was_fitted_on_arrays_needs_data(tmp_path):
+    small("pca").fit(un.load("toy_contrast", **OPTIONS).train, out=tmp_path / "run")
+    with pytest.raises(ValueError, match=r"must name the data that it was fitted on; .* pass --data"):
+        un.evaluate_run(tmp_path / "run")
+    assert un.evaluate_run(tmp_path / "run", data="toy_contrast", data_options=OPTIONS, metrics=["reconstruction"])

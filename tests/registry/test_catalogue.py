@@ -1,0 +1,81 @@
+"""A catalogue has our entries, registered ones and those of installed packages, and refuses what is none."""
+
+import sys
+
+import pytest
+
+from untwine.registry import Catalogue
+
+
+def whole_number(name, thing):
+    if not isinstance(thing, int):
+        raise TypeError(f"{name!r} must be a whole number")
+
+
+def catalogue(calls=None):
+    def built_in():
+        if calls is not None:
+            calls.append(1)
+        return {"one": 1, "two": 2}
+
+    return Catalogue("number", "untwine.numbers", built_in, whole_number)
+
+
+def test_entries_are_read_at_the_first_look_up_and_once():
+    calls = []
+    numbers = catalogue(calls)
+    assert calls == []
+    assert list(numbers) == ["one", "two"]
+    assert (numbers["two"], len(numbers), "three" in numbers, numbers.find("one")) == (2, 2, False, 1)
+    assert calls == [1]
+
+
+def test_a_registered_entry_is_found_and_may_be_replaced_by_its_owner():
+    numbers = catalogue()
+    numbers.register("three", 3)
+    assert numbers.find("three") == 3
+    numbers.register("three", 33)
+    assert list(numbers) == ["one", "two", "three"]
+    assert numbers["three"] == 33
+
+
+def test_what_is_none_and_taken_names_are_refused():
+    numbers = catalogue()
+    with pytest.raises(TypeError, match="'three' must be a whole number"):
+        numbers.register("three", "3")
+    with pytest.raises(ValueError, match="the name of a number must be new; 'one' is taken; choose another"):
+        numbers.register("one", 7)
+    assert numbers["one"] == 1
+
+
+def test_an_unknown_name_gets_the_nearest():
+    with pytest.raises(ValueError, match=r"^number must be a name from the catalogue; got 'tow'; did you mean 'two'\?$"):
+        catalogue().find("tow")
+
+
+class Point:
+    """An entry point as importlib.metadata gives it."""
+
+    def __init__(self, name, thing):
+        self.name, self.value, self.thing = name, "somewhere:thing", thing
+        self.dist = None
+
+    def load(self):
+        if isinstance(self.thing, Exception):
+            raise self.thing
+        return self.thing
+
+
+def test_installed_entries_are_added_and_unusable_ones_left_out_with_a_warning(monkeypatch):
+    points = [Point("three", 3), Point("bad", "text"), Point("one", 7), Point("broken", ImportError("no module named x"))]
+    module = sys.modules["untwine.registry.catalogue"]
+    monkeypatch.setattr(module, "entry_points", lambda group: points if group == "untwine.numbers" else [])
+    with pytest.warns(UserWarning, match="is left out") as caught:
+        assert dict(catalogue()) == {"one": 1, "two": 2, "three": 3}
+    messages = sorted(str(warning.message) for warning in caught)
+    assert len(messages) == 3
+    assert "'bad' of the installed package somewhere:thing is left out: 'bad' must be a whole number" in messages[0]
+    assert "'broken'" in messages[1]
+    assert "no module named x" in messages[1]
+    assert "'one' of the installed package" in messages[2]
+    assert "taken" in messages[2]

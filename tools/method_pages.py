@@ -1,0 +1,75 @@
+"""Fill the options table of every page in docs/methods from the fields of the method.
+
+The table stands between `<!-- options -->` and `<!-- /options -->`, followed by a line with the presets of the paper.
+Run `python tools/method_pages.py` after a change of a method's fields or of their documentation; `--check` writes nothing and
+exits with 1 if a page is out of date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+from untwine.method.contract import Method
+from untwine.method.fields import Option, describe
+from untwine.method.kinds import Trained
+from untwine.methods import METHODS
+
+PAGES = Path(__file__).parents[1] / "docs" / "methods"
+BEGIN, END = "<!-- options -->", "<!-- /options -->"
+
+
+def table(cls: type[Method]) -> str:
+    """Return the options of a method as a Markdown table: its own first, then those that all methods share."""
+    shared = {field.name for field in fields(Trained)}
+    options = sorted(describe(cls), key=lambda option: option.name in shared)  # sorted is stable: each part keeps its order
+    lines = ["| option | type | default | meaning |", "| --- | --- | --- | --- |", *map(_row, options)]
+    return "\n".join(lines)
+
+
+def _row(option: Option) -> str:
+    cells = (f"`{option.name}`", option.kind, f"`{option.default!r}`", option.meaning)
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", r"\|") for cell in cells) + " |"
+
+
+def presets(cls: type[Method]) -> str:
+    """Return the line that names the presets of the paper."""
+    if not cls.papers:
+        return "There is no preset of the paper."
+    names = ", ".join(f"`{name}`" for name in cls.papers)
+    call = f'`{cls.__name__}.paper("{next(iter(cls.papers))}")`'
+    return f"Presets of the paper ({call}, or `--preset paper` with that data set): {names}."
+
+
+def fill(text: str, cls: type[Method]) -> str:
+    """Return the text of a page with the current options between the markers."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise ValueError(f"the page of {cls.__name__} must hold {BEGIN} and {END} once each; add them under ## Options.")
+    head, rest = text.split(BEGIN)
+    tail = rest.split(END)[1]
+    return f"{head}{BEGIN}\n\n{table(cls)}\n\n{presets(cls)}\n\n{END}{tail}"
+
+
+def main() -> int:
+    """Fill all pages, or check them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a page is out of date")
+    check = parser.parse_args().check
+    outdated = []
+    for name in METHODS:
+        page = PAGES / f"{name}.md"
+        text = page.read_text(encoding="utf-8")
+        filled = fill(text, METHODS[name])
+        if filled != text:
+            outdated.append(page.name)
+            if not check:
+                page.write_text(filled, encoding="utf-8")
+    if outdated:
+        print(f"{'out of date' if check else 'filled'}: {', '.join(outdated)}")
+    return int(check and bool(outdated))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""`untwine fit`: train a method and write a run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from untwine.cli.flags import DataSettings, Json, Quiet, Settings
+from untwine.cli.out_folder import check_out, replace_on_success
+from untwine.cli.outputs import next_command, print_json
+from untwine.cli.settings import check_known, parse_settings
+
+ORDER = 20
+
+
+def command(
+    method: str = "principled_vae",
+    *,
+    data: str = "grassy_digits",
+    out: Path,
+    set: Settings = (),
+    data_set: DataSettings = (),
+    preset: Literal["default", "paper"] = "default",
+    seed: int | None = None,
+    device: str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    every: float = 60.0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Train a method on data and write a run folder.
+
+    For example:
+
+    - a data set of the catalogue: `untwine fit principled_vae --data grassy_digits --set epochs=20 --out runs/first`
+    - your own target and background images, in `my_folder/target/` and `my_folder/background/`:
+      `untwine fit contrastive_vae --data my_folder --data-set size=32 --out runs/mine`
+    - your own classes, with a folder for each: `untwine fit lord --data people --data-set size=64 --out runs/people`
+    - two processes: `torchrun --nproc-per-node 2 -m untwine fit vae --data grassy_digits --out runs/two`
+
+    Parameters
+    ----------
+    method
+        A name that `untwine list methods` shows; `untwine list methods NAME` shows its options.
+    data
+        A name that `untwine list data` shows, or a path to an .npz, .npy or .csv file or a folder of images.
+    out
+        The run folder to write: configuration, weights and training history.
+    preset
+        `paper` uses the hyperparameters of the method's paper for this data set; `--set` changes single ones.
+    seed
+        The random seed of the fit; short for `--set seed=...`.
+    device
+        `auto`, `cpu`, `cuda` or `mps`; short for `--set device=...`.
+    resume
+        Continue from the checkpoint in the run folder; the result is bit-exact.
+    overwrite
+        Replace an existing run folder.
+    every
+        Seconds between checkpoints.
+    """
+    from untwine.data import load, origin
+    from untwine.methods import find_method
+    from untwine.training import distributed
+
+    kind, options, data_options = find_method(method), parse_settings(set, "--set"), parse_settings(data_set, "--data-set")
+    options |= {key: value for key, value in {"seed": seed, "device": device}.items() if value is not None}
+    check_known(options, kind().get_params(), f"the method {method!r}")
+    model = kind.paper(data, **options) if preset == "paper" else kind(**options)
+    model.check()
+    check_out(out, resume, overwrite)
+    with distributed.process_group():
+        splits = load(data, **data_options)
+        with replace_on_success(out if overwrite else None):
+            model.fit(splits.train, out=out, resume=resume, every=every, origin=origin(data, data_options), progress=not quiet)
+        if distributed.rank() == 0 and json:
+            print_json({"run": str(out), "method": model.name, "params": model.get_params(), "seconds": model.seconds_})
+        elif distributed.rank() == 0:
+            print(f"{model.name} fitted in {model.seconds_:.1f} s: {out}  {next_command('evaluate', out)}")

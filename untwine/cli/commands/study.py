@@ -1,0 +1,181 @@
+"""`untwine study run` and `untwine study table`: reproduce a published table, and print it beside the paper's numbers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from untwine.cli.flags import EVERY, Json, Quiet
+from untwine.cli.outputs import align, next_command, print_json
+
+if TYPE_CHECKING:
+    from untwine.study import Study, Table
+    from untwine.study.results import Entry
+
+ORDER = 100
+command = App(
+    name="study",
+    help="Reproduce published tables: many runs (data x method x seed), and one table beside the paper's numbers.",
+    help_format="markdown",
+    default_parameter=EVERY,
+)
+
+File = Annotated[Path, Parameter(help="The study, a TOML file.")]
+Size = Annotated[
+    Literal["small", "paper"],
+    Parameter(help="`small`, for two cores: at most 40 minutes per published table, hours for the `_goals`; or `paper`."),
+]
+Results = Annotated[
+    Path | None,
+    Parameter(help="The folder of the long table of finished cells; by default `results` beside the study's file."),
+]
+
+
+@command.command
+def run(
+    file: File,
+    *,
+    size: Size = "small",
+    workers: int = 2,
+    threads: int = 1,
+    only: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
+    out: Path = Path("runs/studies"),
+    results: Results = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run all cells of a study that are not finished; the same command resumes an interrupted study.
+
+    Example: `untwine study run studies/principled_table1.toml --workers 2 --only row=PCA,seed=0`.
+
+    Parameters
+    ----------
+    workers
+        How many cells run at a time, each in its own process.
+    threads
+        Threads per process.
+    only
+        Only these cells, as row=...,data=...,seed=...; may be repeated, and a name given twice means either value.
+    out
+        The folder of the run folders.
+    """
+    from untwine.study import Study
+
+    start = monotonic()
+    try:
+        ran = Study.read(file).run(
+            out, size, workers=workers, threads=threads, only=_parse_only(only), results=results, progress=not quiet
+        )
+    except KeyboardInterrupt:
+        print("untwine: stopped; the same command resumes the study.", file=sys.stderr)
+        sys.exit(130)
+    for sentence in (*ran.skipped, *(f"failed: {cell}" for cell in ran.failed)):
+        print(f"untwine: {sentence}", file=sys.stderr)
+    counts = f"{ran.finished} cells run, {ran.known} finished before, {len(ran.failed)} failed"
+    print(f"{counts}, in {(monotonic() - start) / 60:.1f} minutes  {next_command('study', 'table', file)}")
+    if ran.failed:
+        sys.exit(1)
+
+
+@command.command
+def table(
+    file: File,
+    *,
+    size: Size = "small",
+    results: Results = None,
+    epoch: int | None = None,
+    spread: Literal["std", "range"] = "std",
+    markdown: bool = False,
+    json: Json = False,
+    figure: Path | None = None,
+) -> None:
+    """Print mean and standard deviation over seeds for every row and column, beside the paper's numbers.
+
+    For example:
+
+    - `untwine study table studies/infogan_table1.toml`
+    - lowest and highest seed, as some papers print them: `untwine study table studies/infogan_table1.toml --spread range`
+    - scores after 4 epochs, where the study has them: `untwine study table studies/infogan_table2.toml --epoch 4`
+
+    Parameters
+    ----------
+    epoch
+        Scores after this epoch, one of the study's `epochs_scored`, instead of the final ones.
+    spread
+        `std`, the standard deviation over seeds, or `range`, the lowest and the highest seed.
+    markdown
+        Print the table as Markdown.
+    figure
+        Draw the study's figure to this file instead.
+    """
+    from untwine.study import Study
+
+    study = Study.read(file)
+    if figure is not None:
+        from untwine.plots.studies import study_figure
+
+        study_figure(study.panels(size, results)).savefig(figure, dpi=150)
+        print(figure)
+        return
+    result = study.table(size, results, epoch)
+    if json:
+        entries = [entry._asdict() for entry in result.entries]
+        print_json({"study": study.name, "size": size, "others": result.others, "entries": entries})
+    else:
+        print("\n".join(table_lines(study, result, markdown, spread)))
+
+
+def table_lines(study: Study, result: Table, markdown: bool, spread: str = "std") -> Iterator[str]:
+    """Yield the lines of the table, one section for each data set."""
+    from untwine.study.reading import title
+
+    digits = {title(column): column.get("digits", 2) for column in study.spec["column"]}
+    yield f"{'**' * markdown}{study.spec['title']}{'**' * markdown}"
+    for data in dict.fromkeys(entry.data for entry in result.entries):
+        here = [entry for entry in result.entries if entry.data == data]
+        yield ""
+        if not any(entry.seeds for entry in here):
+            yield f"{data}: missing: no cell is finished."
+            continue
+        lines = [[data, *dict.fromkeys(entry.column for entry in here), "seeds"]]
+        for row in dict.fromkeys(entry.row for entry in here):
+            cells = [entry for entry in here if entry.row == row]
+            done, of = cells[0].seeds, cells[0].of
+            if of or any(entry.published is not None for entry in cells):
+                texts = (_text(entry, digits[entry.column], spread) for entry in cells)
+                lines.append([row, *texts, f"{done} of {of}" if of else "-"])
+        yield from _markdown(lines) if markdown else align(lines)
+    yield ""
+    over = "Mean ± standard deviation over seeds" if spread == "std" else "Mean over seeds (lowest to highest)"
+    yield f"{over}; in brackets the paper's; (all): from all codes of a method without separate blocks."
+    if result.others:
+        yield f"{result.others} cells of another configuration are in the long table and not shown."
+
+
+def _text(entry: Entry, digits: int, spread: str) -> str:
+    paper = "" if entry.published is None else f" [{entry.published:.{digits}f}]"
+    if entry.mean is None:
+        return ("missing" if entry.of and not entry.seeds else "-") + paper
+    beside = "" if entry.std is None else f" ± {entry.std:.{digits}f}"
+    if beside and spread == "range":
+        beside = f" ({entry.lowest:.{digits}f} to {entry.highest:.{digits}f})"
+    return f"{entry.mean:.{digits}f}{beside}{' (all)' * entry.score.endswith('.z')}{paper}"
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for row in (rows[0], ["---"] * len(rows[0]), *rows[1:]):
+        yield f"| {' | '.join(row)} |"
+
+
+def _parse_only(words: Sequence[str]) -> dict[str, list[Any]]:
+    chosen: dict[str, list[Any]] = {}
+    for word in ",".join(words).split(",") if words else ():
+        key, equals, value = word.partition("=")
+        if not equals or (key == "seed" and not value.isdigit()):
+            raise ValueError(f"--only must be row=...,data=...,seed=... with a whole number as seed; got {word!r}.")
+        chosen.setdefault(key, []).append(int(value) if key == "seed" else value)
+    return chosen

@@ -1,0 +1,77 @@
+"""`untwine swap`: exchange a latent block between samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from untwine.cli.flags import (
+    Block,
+    DataSettings,
+    File,
+    Json,
+    OtherData,
+    Out,
+    Overwrite,
+    Plain,
+    Run,
+    SampleCount,
+    Seed,
+)
+from untwine.cli.inputs import load_inputs, open_run
+from untwine.cli.outputs import check_size, count, print_written, write_generated
+from untwine.cli.run_data import test_samples
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ORDER = 50
+
+
+def command(
+    run: Run,
+    a: File = None,
+    b: File = None,
+    /,
+    *,
+    out: Out,
+    block: Block = "salient",
+    pairs: bool = False,
+    samples: SampleCount = None,
+    data: OtherData = None,
+    data_set: DataSettings = (),
+    seed: Seed = 0,
+    plain: Plain = False,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Decode each sample of A with the block of each sample of B: one row per A, one column per B.
+
+    Without A or B, targets of different classes are taken from the test split of the run's data.
+
+    For example:
+
+    - two images: `untwine swap runs/x a.png b.png --out swapped.png`
+    - a grid of test samples: `untwine swap runs/x --samples 6 --out grid.png`
+    - arrays a, b and swapped, pair by pair: `untwine swap runs/x a.npy b.npy --pairs --out swapped.npz`
+
+    Parameters
+    ----------
+    pairs
+        Swap pair by pair, the first of A with the first of B and so on, instead of every A with every B.
+    """
+    from untwine import manipulate, plots
+
+    method = open_run(run, out, overwrite)
+    rest = manipulate.other_block(method, block)
+    (x, y), notes = load_inputs((a, b), method.shape_, lambda: test_samples(method, run, data, data_set), samples, seed)
+    check_size(out, *((1, max(len(x), len(y))) if pairs else (len(x), len(y))))
+    swapped = (manipulate.swap if pairs else manipulate.swap_grid)(method, x, y, block)
+
+    def draw() -> Figure:
+        if pairs:
+            return plots.image_rows({f"{rest} block from": x, f"{block} block from": y, "swapped": swapped})
+        return plots.swap_grid(x, y, swapped, (rest, block))
+
+    write_generated(out, {"a": x, "b": y}, "swapped", swapped, draw, plain)
+    layout = "pair by pair" if pairs else f"{rest} block by row, {block} block by column"
+    print_written(out, "swap", block, swapped, f"{count(swapped)} swapped, {layout}", notes, json)

@@ -1,0 +1,93 @@
+"""`untwine translate`: domain translation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from untwine.cli.flags import (
+    DataSettings,
+    File,
+    Json,
+    OtherData,
+    Out,
+    Overwrite,
+    Plain,
+    Run,
+    SampleCount,
+    Seed,
+)
+from untwine.cli.inputs import DEFAULT_SAMPLES, load_inputs, open_run
+from untwine.cli.outputs import check_size, count, print_written, write_generated
+from untwine.cli.run_data import test_samples
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ORDER = 120
+
+
+def command(
+    run: Run,
+    a: File = None,
+    /,
+    *,
+    out: Out,
+    to: str | None = None,
+    style: File = None,
+    n: int = DEFAULT_SAMPLES,
+    samples: SampleCount = None,
+    data: OtherData = None,
+    data_set: DataSettings = (),
+    seed: Seed = 0,
+    plain: Plain = False,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Decode the content of each sample of A with the class of others: styles of a domain, or images of your own.
+
+    The run is one of a method with the blocks class and content, such as `lord`.
+
+    For example:
+
+    - to several styles of a domain: `untwine translate runs/x edge.png --to shoes --n 6 --out shoes.png`
+    - to the style of an image: `untwine translate runs/x edge.png --style red_shoe.png --out red.png`
+
+    Parameters
+    ----------
+    to
+        A domain or a class of the run's data, whose test split gives images of different styles.
+    style
+        Images that give the class, in place of a domain's.
+    n
+        How many styles of the domain.
+    """
+    import numpy as np
+
+    from untwine import manipulate, plots
+    from untwine.methods.shared.styles import domain_mask
+    from untwine.metrics.scored_samples import class_balanced_order
+    from untwine.registry.checks import check_int
+
+    if (to is None) == (style is None):
+        raise ValueError(f"translate needs either --to or --style; got {'neither' if to is None else 'both'}; pass one.")
+    method = open_run(run, out, overwrite)
+    rest = manipulate.other_block(method, "class")
+    check_int("--n", n, 1)
+    if to is None:
+        (x, y), notes = load_inputs((a, style), method.shape_, lambda: test_samples(method, run, data, data_set), samples, seed)
+    else:
+        test = test_samples(method, run, data, data_set)
+        inside = domain_mask(test, to)
+        order = class_balanced_order(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
+        # Samples to translate come from the other domains, where there are any.
+        (x,), notes = load_inputs((a,), method.shape_, lambda: test if inside.all() else test[~inside], samples, seed)
+        y = test.x[order[:n]]
+    check_size(out, len(x), len(y))
+    translated = manipulate.swap_grid(method, x, y, "class")
+
+    def draw() -> Figure:
+        return plots.swap_grid(x, y, translated, (rest, "class"))
+
+    write_generated(out, {"a": x, "styles": y}, "translated", translated, draw, plain)
+    summary = f"{count(translated)} translated, {rest} block by row, class block by column"
+    print_written(out, "translate", "class", translated, summary, notes, json)

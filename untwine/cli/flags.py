@@ -1,0 +1,45 @@
+"""The arguments and flags that several commands share, each with its help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def _shown_default(value: object) -> str | None:
+    return None if value is None or value is False or value == () else str(value)
+
+
+# Of every parameter: no flags of the form --no-..., and only defaults that say something are shown.
+EVERY = Parameter(negative=(), show_default=_shown_default)
+
+Run = Annotated[Path, Parameter(help="A run folder, as written by `untwine fit --out`.")]
+File = Annotated[
+    Path | None, Parameter(help="An image, a folder of images, or an .npz, .npy or .csv file; by default, test samples.")
+]
+Out = Annotated[
+    Path,
+    Parameter(
+        help="The file to write: .png (a labelled figure), .npz (named arrays), .npy (the generated array alone) or, for runs "
+        "on vectors, .csv."
+    ),
+]
+Block = Annotated[str, Parameter(help="A latent block of the run, such as salient, common, class or content.")]
+SampleCount = Annotated[int | None, Parameter(help="How many samples to take; by default 6 of the data, and all of a file.")]
+OtherData = Annotated[
+    str | None,
+    Parameter(help="Other data than the run was fitted on: a name that `untwine list data` shows, or a path."),
+]
+Settings = Annotated[
+    tuple[str, ...], Parameter(consume_multiple=False, help="An option of the method as name=value; may be repeated.")
+]
+DataSettings = Annotated[
+    tuple[str, ...], Parameter(consume_multiple=False, help="An option of the data as name=value; may be repeated.")
+]
+Seed = Annotated[int, Parameter(help="The random seed: which test samples are taken, and which codes are drawn.")]
+Plain = Annotated[bool, Parameter(help="Write a .png of the generated images alone, pixel by pixel, without labels.")]
+Overwrite = Annotated[bool, Parameter(help="Replace an existing file.")]
+Quiet = Annotated[bool, Parameter(help="Show no progress.")]
+Json = Annotated[bool, Parameter(help="Print the result as JSON.")]

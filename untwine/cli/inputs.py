@@ -1,0 +1,107 @@
+"""The samples that `swap`, `remove`, `sample`, `interpolate`, `traverse` and `translate` take: from files or from test data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from untwine.cli.outputs import check_new
+
+if TYPE_CHECKING:
+    from untwine._typing import Array
+    from untwine.method.contract import Method
+    from untwine.samples import Samples
+
+IMAGES, VECTORS = (".png", ".npz", ".npy"), (".npz", ".npy", ".csv")
+DEFAULT_SAMPLES = 6  # of the test data
+LUMA = (0.299, 0.587, 0.114)  # weights of red, green and blue in ITU-R BT.601 luma
+
+
+def open_run(run: Path, out: Path, overwrite: bool) -> Method:
+    """Load a run, after checking that `out` can be written and can hold its samples."""
+    from untwine.methods import load_method
+
+    check_new(out, (*IMAGES, ".csv"), overwrite)
+    method = load_method(run)
+    check_new(out, *((IMAGES, True, "images") if len(method.shape_) == 3 else (VECTORS, True, "vectors")))
+    return method
+
+
+def load_inputs(
+    paths: Sequence[Path | None], shape: tuple[int, ...], test: Callable[[], Samples], n: int | None, seed: int
+) -> tuple[list[Array], list[str]]:
+    """Return the samples of each file and, for each path that is None, test targets of different classes in turn.
+
+    Also return notes on how images were converted to the shape of the run.
+
+    Parameters
+    ----------
+    paths
+        Files or folders that `read_samples` reads.
+    shape
+        The shape of one sample of the run.
+    test
+        Returns the test split; only called if a path is None.
+    n
+        How many samples to take of each; by default all of a file, and at most `DEFAULT_SAMPLES` of the test split.
+    seed
+        Which test samples.
+    """
+    import numpy as np
+
+    from untwine.metrics.scored_samples import class_balanced_order
+    from untwine.registry.checks import check_int
+
+    check_int("--seed", seed, 0)
+    if n is not None:
+        check_int("--samples", n, 1)
+    files = [None if path is None else _read(path, shape) for path in paths]
+    drawn: Iterator[Array] = iter(())
+    if None in files:
+        samples = test()
+        order = class_balanced_order(samples.labels, target_indices(samples), np.random.default_rng(seed))
+        many = n or min(DEFAULT_SAMPLES, max(1, len(order)))
+        # The second input takes other samples than the first, as long as there are enough.
+        drawn = (samples.x[order[np.arange(k * many, (k + 1) * many) % len(order)]] for k in range(len(paths)))
+        if len(order) < many:
+            raise ValueError(f"--samples must be at most {len(order)}, the targets of the test split; got {many}; take fewer.")
+    inputs = [next(drawn) if file is None else file[0][:n] for file in files]
+    return inputs, [file[1] for file in files if file is not None and file[1]]
+
+
+def target_indices(samples: Samples) -> Array:
+    """Return the indices of the targets; of all samples where there are no groups."""
+    import numpy as np
+
+    from untwine.metrics.scored_samples import target_mask
+
+    return np.flatnonzero(target_mask(samples.groups, len(samples)))
+
+
+def _read(path: Path, shape: tuple[int, ...]) -> tuple[Array, str]:
+    """Read samples, and convert images to the shape of the run; return them with a note on the conversion."""
+    import numpy as np
+
+    from untwine.data.readers.folders import ENDINGS, read_samples
+
+    if len(shape) != 3 or not (path.is_dir() or path.suffix.lower() in ENDINGS):
+        return read_samples(path).x, ""
+    channels, height, width = shape
+    done = []
+    try:
+        x = read_samples(path).x
+    except ValueError:  # too large or of several sizes, which resizing solves; or unreadable, which is raised again below
+        x = np.empty((0, 0, 0, 0))
+    if x.shape[2:] != (height, width):
+        side = max(height, width)
+        top, left = (side - height) // 2, (side - width) // 2
+        x = read_samples(path, size=side).x[:, :, top : top + height, left : left + width]
+        done.append(f"resized to {width} x {height} pixels (center-cropped where the aspect ratio differs)")
+    if x.shape[1] == 3 and channels == 1:
+        x = np.rint(np.tensordot(x, LUMA, ([1], [0])))[:, None].astype(np.uint8)
+        done.append("converted to grayscale")
+    if x.shape[1] == 1 and channels == 3:
+        x = np.repeat(x, 3, axis=1)
+        done.append("converted to RGB")
+    return x, f"{path} was {' and '.join(done)}, the shape of the run." if done else ""

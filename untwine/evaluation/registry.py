@@ -1,0 +1,64 @@
+"""Every metric by its name: ours, those that a script registers, and those of installed packages."""
+
+# ruff: noqa: F401 (the line that imports a metric is the line that adds it)
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from untwine.metrics.metric import Metric, fits
+from untwine.registry import Catalogue
+
+
+def _built_in() -> Mapping[str, Metric]:
+    """Return our metrics in the order of their scores: those that `evaluate` scores by default, then those on request."""
+    # isort: off
+    from untwine.metrics import probe
+    from untwine.metrics import clustering
+    from untwine.metrics import agreement
+    from untwine.metrics import factors
+    from untwine.metrics import leakage
+    from untwine.metrics import groups
+    from untwine.metrics import w2
+    from untwine.metrics import reading
+    from untwine.metrics import transfer
+    from untwine.metrics import reconstruction
+    from untwine.metrics import regression
+    from untwine.metrics import per_class
+    from untwine.metrics import per_factor
+    from untwine.metrics import swap
+    from untwine.metrics import translation
+    from untwine.metrics import transfer_lpips
+    from untwine.metrics import landmarks
+    from untwine.metrics import sap
+    from untwine.metrics import mig
+    from untwine.metrics import dci
+    from untwine.metrics import modularity
+    from untwine.metrics import explicitness
+    from untwine.metrics import z_diff
+    from untwine.metrics import factor_vae
+    from untwine.metrics import attributes
+    from untwine.metrics import per_attribute
+    from untwine.metrics import unsupervised
+    from untwine.metrics import probe_factors
+    from untwine.metrics import realism
+
+    # isort: on
+    return {module.METRIC.name: module.METRIC for module in locals().values()}
+
+
+def _check(name: str, thing: object) -> None:
+    if not isinstance(thing, Metric):
+        raise TypeError(f"a metric must be an untwine.metrics.Metric; got {type(thing).__name__}; wrap its function in one.")
+    if thing.name != name:
+        raise ValueError(f"a metric must be registered by its own name, {thing.name!r}; got {name!r}.")
+
+
+METRICS: Catalogue[Metric] = Catalogue("metric", "untwine.metrics", _built_in, _check)
+
+
+def explain(score: str) -> str:
+    """Return what a score means, in a sentence, by its name with or without the block; empty for an unknown score."""
+    name = score.partition(".")[0]
+    exact = [metric.scores[name] for metric in METRICS.values() if name in metric.scores]
+    patterns = [(pattern, info) for metric in METRICS.values() for pattern, info in metric.scores.items() if "*" in pattern]
+    return next((info.explanation for info in (*exact, *(info for pattern, info in patterns if fits(pattern, name)))), "")

@@ -1,0 +1,100 @@
+"""Evaluate a run folder: what `untwine evaluate` does, from Python.
+
+Galleries and diagnostics are imported when a run is evaluated, so that `import untwine` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from untwine.data import Splits, load
+from untwine.evaluation.scoring import evaluate
+from untwine.method.contract import Method
+from untwine.methods import load_method
+from untwine.runs.gallery import write_gallery
+from untwine.runs.scores import Score, write_scores
+
+
+def evaluate_run(
+    folder: str | os.PathLike[str],
+    *,
+    data: str | Path | None = None,
+    data_options: Mapping[str, Any] | None = None,
+    metrics: Sequence[str] | None = None,
+    seeds: int = 5,
+    progress: bool = False,
+) -> dict[str, Score]:
+    """Score a saved run on the test split of its data, and write all that its report needs into the run folder.
+
+    Writes scores.json, gallery.npz and, for methods with a common and a salient block, contrast.json and codes.json.
+
+    Parameters
+    ----------
+    folder
+        A run folder, as `Method.save` or `untwine fit --out` writes it.
+    data, data_options
+        Other data to score on than the run was fitted on: a name or a path, and its options; see `untwine.load`.
+    metrics, seeds, progress
+        As for `evaluate`.
+
+    Returns
+    -------
+    scores
+        The scores by name, such as "probe.salient".
+    """
+    method = load_method(folder)
+    splits = checked_run_data(method, folder, data, data_options)
+    return evaluate_fitted(folder, method, splits, metrics, seeds, progress)
+
+
+def evaluate_fitted(
+    folder: str | os.PathLike[str],
+    method: Method,
+    splits: Splits,
+    metrics: Sequence[str] | None = None,
+    seeds: int = 5,
+    progress: bool = False,
+) -> dict[str, Score]:
+    """Do what `evaluate_run` does with a method and data that are in memory already."""
+    from untwine.evaluation.diagnostics import diagnose
+    from untwine.evaluation.gallery import gallery
+
+    train, test = splits
+    scores = evaluate(method, test, metrics, seeds, progress=progress)
+    images = gallery(method, test)
+    write_scores(folder, scores)
+    write_gallery(folder, images)
+    diagnose(folder, method, train, test)
+    return scores
+
+
+def run_data(method: Method, data: str | Path | None = None, options: Mapping[str, Any] | None = None) -> Splits:
+    """Return the data that is named, or else that of the run, with its options and those given here."""
+    if data is not None:
+        return load(data, **(options or {}))
+    name = method.data_.get("name")
+    if name is None:
+        raise ValueError(
+            "the run must name the data that it was fitted on; it was fitted from Python on arrays; pass --data "
+            "(data in Python)."
+        )
+    return load(name, **{**method.data_.get("options", {}), **(options or {})})
+
+
+def checked_run_data(
+    method: Method,
+    folder: str | os.PathLike[str],
+    data: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Splits:
+    """Return the data that is named, or that of the run if it still has the fingerprint of the fit."""
+    splits = run_data(method, data, options)
+    if data is None and not options and splits.train.fingerprint() != method.data_["fingerprint"]:
+        raise ValueError(
+            f"{folder} must be used with the data that it was fitted on; {method.data_['name']!r} has changed since; "
+            "restore it, or name other data with --data (data in Python)."
+        )
+    return splits

@@ -1,0 +1,64 @@
+"""The networks and the inference of the reference-based VAEs (paper 001); objectives stand in the methods' own files."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from untwine._typing import Array
+from untwine.method.fields import Positive
+from untwine.methods.shared.contrastive_elbo import TwoBlockVAE
+from untwine.networks.autoencoder import Autoencoder
+
+BETAS = (0.5, 0.99)  # of Adam, as in paper 001
+_PAPER = {
+    "n_common": 32,
+    "n_salient": 32,
+    "likelihood": "laplace",
+    "scale": 0.005,
+    "batch": 36,
+    "lr": 1e-4,
+    "networks": "karras",
+    "width": 32,
+}
+
+
+def paper_001(**changes: Any) -> Mapping[str, Mapping[str, Any]]:
+    """Return the paper's settings by data set, with the changes of one method."""
+    setting = {**_PAPER, **changes}
+    return {"digit_style": {**setting, "epochs": 30}, "affectnet": {**setting, "epochs": 20}}
+
+
+@dataclass(eq=False, kw_only=True)
+class ReferenceVAE(TwoBlockVAE):
+    """A VAE whose backgrounds are all decoded with one learned salient code, the reference vector, but for its objective.
+
+    Parameters
+    ----------
+    likelihood
+        The likelihood p(x | codes): `gaussian_learned` learns a variance for each column or channel, `gaussian` and `laplace`
+        have a fixed scale, `bernoulli` is for images. `auto` is `gaussian_learned` for vectors and, as in the paper, `laplace`
+        for images.
+    """
+
+    scale: Positive = 0.1
+
+    def autoencoder(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Autoencoder:
+        """Return encoder and decoder, with a Laplace likelihood for images unless another is chosen."""
+        spec = copy.copy(self)
+        if self.likelihood == "auto" and len(shape) == 3:
+            spec.likelihood = "laplace"
+        return Autoencoder(spec, shape, own)
+
+    def reference(self) -> nn.ParameterDict:
+        """Return the reference vector e^r, which starts at 0."""
+        return nn.ParameterDict({"e": nn.Parameter(torch.zeros(self.blocks["salient"]))})
+
+    def neutral(self) -> dict[str, Array]:
+        """Return the reference vector: the salient code of every background."""
+        return {"salient": self.nets_["reference"]["e"].detach().float().cpu().numpy()}

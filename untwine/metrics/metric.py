@@ -1,0 +1,136 @@
+"""What a metric is: how it scores, what it requires, what its scores mean and in which direction they are good."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from untwine.metrics.directions import Direction, Directions
+from untwine.metrics.encoded import Encoded
+
+
+class Measurement(NamedTuple):
+    """One measured score.
+
+    Attributes
+    ----------
+    name
+        "<score>.<block>", such as "probe.salient"; the block is "x" for a score of decoded samples.
+    value, interval
+        The score and its 95 % interval.
+    n
+        How many samples it is about.
+    direction
+        "higher" or "lower", whichever is better, or "info"; the metric's own where not given.
+    """
+
+    name: str
+    value: float
+    interval: tuple[float, float]
+    n: int
+    direction: Direction | None = None
+
+
+@dataclass(frozen=True)
+class ScoreInfo:
+    """What one score means, in a sentence for somebody who has not met it, and which direction is better in each block."""
+
+    explanation: str
+    directions: Directions
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something that a metric needs of the method or the samples.
+
+    Parameters
+    ----------
+    name
+        A short name.
+    check
+        Whether the encoded samples have it.
+    needs, got, advice
+        The parts of the sentence where they do not: "the metric 'w2' needs <needs>; got <got>; <advice>, or leave it out.". In
+        `got`, "{blocks}" stands for the method's blocks.
+    """
+
+    name: str
+    check: Callable[[Encoded], bool]
+    needs: str
+    got: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric that `evaluate` can score a fitted method with.
+
+    Parameters
+    ----------
+    name
+        Its name in the catalogue.
+    function
+        From encoded samples to measurements, one for each score and block.
+    description
+        One line for `untwine list metrics`.
+    scores
+        What it measures: the name of each score without its block, and what it means. A "*" in a name stands for the name of a
+        class, factor or network; of several that fit the first counts, and names without "*" come before all others.
+    requires
+        What the method and the samples must have; checked in this order.
+    version
+        Raised by one whenever the same codes would get another value.
+    default
+        Whether `evaluate` scores it without being asked to.
+    """
+
+    name: str
+    function: Callable[[Encoded], Iterable[Measurement]]
+    description: str
+    scores: Mapping[str, ScoreInfo] = field(default_factory=dict)
+    requires: Sequence[Requirement] = ()
+    version: int = 1
+    default: bool = False
+
+    def missing(self, data: Encoded) -> str:
+        """Return the sentence of the first requirement that is not met; empty if all are."""
+        for requirement in self.requires:
+            if not requirement.check(data):
+                got = requirement.got.format(blocks=", ".join(data.latents))
+                return f"the metric {self.name!r} needs {requirement.needs}; got {got}; {requirement.advice}, or leave it out."
+        return ""
+
+    def measure(self, data: Encoded) -> Iterator[Measurement]:
+        """Yield the measurements, each with its direction."""
+        for one in self.function(data):
+            if not isinstance(one, Measurement):
+                raise TypeError(
+                    f"the metric {self.name!r} must yield untwine.metrics.Measurement; got {type(one).__name__}; "
+                    "yield Measurement('<score>.<block>', value, (low, high), n)."
+                )
+            if one.direction is not None:
+                yield one
+                continue
+            score, _, block = one.name.partition(".")
+            info = self.info(score)
+            yield one._replace(direction="info" if info is None else info.directions[block])
+
+    def info(self, score: str) -> ScoreInfo | None:
+        """Return what is known of a score by its name without the block; None for a score of another metric."""
+        if score in self.scores:
+            return self.scores[score]
+        return next((info for pattern, info in self.scores.items() if "*" in pattern and fits(pattern, score)), None)
+
+
+def fits(pattern: str, score: str) -> bool:
+    """Return whether the name of a score fits a pattern with one "*"."""
+    start, _, end = pattern.partition("*")
+    return score.startswith(start) and score.endswith(end)
+
+
+def score_names(names: Sequence[str]) -> list[str]:
+    """Return names as they may stand in a score's name: without dots and blanks, and all different."""
+    words = [re.sub(r"[.\s]+", "_", name) for name in names]
+    return [f"{word}_{i}" if words.count(word) > 1 else word for i, word in enumerate(words)]

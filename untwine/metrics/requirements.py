@@ -1,0 +1,78 @@
+"""What several metrics require of the method and the samples; what one metric alone requires stands in its file."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from untwine.metrics.encoded import Encoded
+from untwine.metrics.held_out import FOLDS
+from untwine.metrics.metric import Requirement
+
+
+def _has_transfers(data: Encoded) -> bool:
+    return len(data.content_labels()[0]) > 0 or len(np.unique(data.labels_of(data.labelled_landmarks()[0]))) > 1
+
+
+LABELS = Requirement(
+    "labels",
+    lambda data: len(np.unique(data.labels_of(data.labelled_indices()))) > 1,
+    f"at least 2 classes of {FOLDS} labelled target samples each",
+    "fewer",
+    "pass samples with labels",
+)
+FACTORS = Requirement(
+    "factors",
+    lambda data: any(len(data.factor_columns(salient)) for salient in (False, True)),
+    f"a factor that varies and is known for {2 * FOLDS} target samples",
+    "none",
+    "pass samples with factors",
+)
+BLOCK_FACTOR = Requirement(
+    "a factor of a block",
+    lambda data: any(True for _ in data.factors_by_block()),
+    "a factor that varies over the target samples and that a block should encode",
+    "none",
+    "pass samples with factors",
+)
+TWO_BLOCK_FACTORS = Requirement(
+    "two factors of a block",
+    lambda data: any(factors.shape[1] > 1 for _, _, factors, _ in data.factors_by_block()),
+    "two factors that vary over the target samples and that one block should encode",
+    "fewer",
+    "pass samples with factors",
+)
+GROUPS = Requirement(
+    "groups",
+    lambda data: 2 <= int(data.is_target.sum()) <= len(data.samples) - 2,
+    "at least 2 samples each of target and background",
+    "fewer",
+    "pass Samples.contrast(target=..., background=...)",
+)
+IMAGES = Requirement(
+    "images",
+    lambda data: data.samples.is_image and data.samples.shape[0] in (1, 3),
+    "grey or RGB images",
+    "other samples",
+    "pass images",
+)
+TWO_BLOCKS = Requirement(
+    "two blocks",
+    lambda data: data.swapped_block() is not None,
+    "a method with two blocks, such as common and salient",
+    "the blocks {blocks}",
+    "evaluate another method",
+)
+CLASS_AND_CONTENT = Requirement(
+    "class and content",
+    lambda data: {"class", "content"} <= set(data.latents),
+    "a method with the blocks 'class' and 'content'",
+    "the blocks {blocks}",
+    "evaluate another method",
+)
+TRANSFERS = Requirement(
+    "transfers",
+    _has_transfers,
+    "labels, and factors that vary within a class and recur in another one (or landmarks)",
+    "none",
+    "pass such samples",
+)

@@ -1,0 +1,52 @@
+"""Checks of options: numbers, choices and names. Each refuses in one sentence: what must hold, what came, what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import numpy as np
+
+
+def check_int(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return the option as an integer from `least` to `most`, or refuse it."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        number = int(value)
+        if number >= least and (most is None or number <= most):
+            return number
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise ValueError(f"{name} must be a whole number {bounds}; got {value!r}.")
+
+
+def check_float(name: str, value: object, least: float, most: float = math.inf) -> float:
+    """Return the option as a finite float from `least` to `most`, or refuse it."""
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        number = float(value)
+        if math.isfinite(number) and least <= number <= most:
+            return number
+    bounds = f"of at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+    raise ValueError(f"{name} must be a number {bounds}; got {value!r}.")
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
+    """Return the option if it is one of the choices, or refuse it with the nearest of them."""
+    choices = tuple(choices)
+    if isinstance(value, str) and value in choices:
+        return value
+    near = get_close_matches(str(value), choices, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    raise ValueError(f"{name} must be {join_choices(map(repr, choices))}; got {value!r}{hint}")
+
+
+def join_choices(choices: Iterable[str]) -> str:
+    """Return choices as a sentence lists them: "a", "a or b", "a, b or c"."""
+    *first, last = choices
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def suggestion(name: object, known: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: the nearest known ones, or all of them."""
+    known = tuple(known)
+    near = get_close_matches(str(name), known, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose one of {', '.join(known)}."

@@ -1,0 +1,28 @@
+"""What a section of the page about one run is; each file of `untwine.report.sections` holds one, named SECTION."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from untwine.report.markup import Markup
+from untwine.runs.reading import Run
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page about one run.
+
+    Parameters
+    ----------
+    title
+        Its heading.
+    order
+        Its place: sections stand in ascending order.
+    draw
+        Returns its content; a section without content is left out.
+    """
+
+    title: str
+    order: int
+    draw: Callable[[Run], Markup]

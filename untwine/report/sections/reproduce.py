@@ -1,0 +1,76 @@
+"""How to reproduce a run: the command line and the Python lines."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from untwine.report.markup import Markup, join, tag
+from untwine.report.section import Section
+from untwine.runs.reading import Run
+
+WIDTH = 92
+
+
+def reproduce(run: Run) -> Markup:
+    """Return the lines that reproduce the run."""
+    return join(
+        tag("p", "On the command line:"),
+        tag("pre", tag("code", command_line(run))),
+        tag("p", "In Python:"),
+        tag("pre", tag("code", python_lines(run))),
+    )
+
+
+def command_line(run: Run) -> str:
+    """Return the shell commands that fit and score the run again."""
+    words = [
+        f"untwine fit {shlex.quote(run.method)}",
+        f"--data {shlex.quote(str(run.table('data').get('name') or 'YOUR_DATA'))}",
+    ]
+    words += [f"--data-set {shlex.quote(f'{key}={_text(value)}')}" for key, value in _options(run).items()]
+    words += [f"--set {shlex.quote(f'{key}={_text(value)}')}" for key, value in run.table("params").items()]
+    words += [f"--out {shlex.quote(str(run.path))}"]
+    return " \\\n    ".join(_wrap(words, " ")) + f"\nuntwine evaluate {shlex.quote(str(run.path))}"
+
+
+def python_lines(run: Run) -> str:
+    """Return the Python lines that load the run, and that fit it again."""
+    name = run.table("data").get("name")
+    given = "".join(f", {key}={value!r}" for key, value in _options(run).items())
+    own = run.card.get("own_networks")
+    networks = ", networks=networks" if own else ""
+    lines = ["import untwine as un", ""]
+    lines += [
+        f"data = un.load({str(name)!r}{given})" if name else "data = ...  # your own: data.train and data.test, each Samples"
+    ]
+    lines += [f"networks = ...  # your own modules: {', '.join(map(str, own))}"] if isinstance(own, list) and own else []
+    lines += [f"method = un.load_method({str(run.path)!r}{networks})"]
+    params = _wrap([f"{key}={value!r}," for key, value in run.table("params").items()], " ")
+    lines += ["again = type(method)(", *(f"    {line}" for line in params), f").fit(data.train{networks})"]
+    return "\n".join([*lines, "un.evaluate(again, data.test)"])
+
+
+def _options(run: Run) -> Mapping[str, Any]:
+    options = run.table("data").get("options")
+    return options if isinstance(options, Mapping) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _wrap(words: Iterable[str], space: str) -> list[str]:
+    """Return words in lines of at most `WIDTH` characters; a word is never broken."""
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + len(space) + len(word) <= WIDTH:
+            lines[-1] += space + word
+        else:
+            lines.append(word)
+    return lines
+
+
+SECTION = Section("Reproduce this run", 170, reproduce)

@@ -1,0 +1,188 @@
+"""`Study`: many runs, each a data set, a method and a seed, and the long table of their scores."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from untwine.data.location import data_folder
+from untwine.plots.studies import Panel
+from untwine.registry.checks import check_choice, check_int, suggestion
+from untwine.runs import files
+from untwine.study import reading
+from untwine.study.cells import Cell
+from untwine.study.executors.local import run_cells
+from untwine.study.results import Entry, Result, append, by_cell, entries, panels, read_results
+from untwine.training.progress import bar
+
+
+class RunSummary(NamedTuple):
+    """What `Study.run` did: cells run now, cells finished before, and a sentence for each skipped data set and failed cell."""
+
+    finished: int
+    known: int
+    skipped: tuple[str, ...]
+    failed: tuple[str, ...]
+
+
+class Table(NamedTuple):
+    """The table of a study, and the number of finished cells of another configuration, which it leaves out."""
+
+    entries: list[Entry]
+    others: int
+
+
+@dataclass(frozen=True)
+class Study:
+    """Many runs as data x method x seed, described by a file.
+
+    Parameters
+    ----------
+    path
+        The TOML file; its stem is the study's name.
+    spec
+        Its content, checked.
+    """
+
+    path: Path
+    spec: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Study:
+        """Read and check a study's file."""
+        return cls(Path(path), reading.read(Path(path)))
+
+    @property
+    def name(self) -> str:
+        """The name of the study: the stem of its file."""
+        return self.path.stem
+
+    def cells(self, size: str = "small") -> list[Cell]:
+        """Return the cells of one size, `small` or `paper`."""
+        return reading.cells(self.spec, self.name, size)
+
+    def run(
+        self,
+        out: str | os.PathLike[str] = "runs/studies",
+        size: str = "small",
+        *,
+        workers: int = 1,
+        threads: int = 1,
+        only: Mapping[str, Collection[Any]] | None = None,
+        results: str | os.PathLike[str] | None = None,
+        progress: bool = False,
+    ) -> RunSummary:
+        """Run all unfinished cells, each in its run folder, and append each to the long table as it finishes.
+
+        A run that was stopped or killed is resumed. A cell that fails is logged and the others continue; data sets whose files
+        are missing are skipped.
+
+        Parameters
+        ----------
+        out
+            Folder of the run folders: <out>/<study>/<size>/<data>/<row>-seed<seed>-...
+        size
+            `small` or `paper`.
+        workers, threads
+            Number of worker processes, each running one cell at a time, and the threads of each.
+        only
+            The values of `row`, `data` or `seed` to run.
+        results
+            The folder of the long table, <results>/<study>.csv; by default `results` next to the study's file.
+        progress
+            Show a progress bar with the time left.
+        """
+        for name, value in (("workers", workers), ("threads", threads)):
+            check_int(name, value, 1)
+        table, place = self._table_path(results), Path(out) / self.name / size
+        cells: dict[str, Cell] = {}
+        for cell in _select(self.cells(size), only or {}):
+            cells.setdefault(cell.fingerprint, cell)  # equal cells run once
+        finished = {row["fingerprint"] for row in read_results(table)} & set(cells)
+        pending = [cell for fingerprint, cell in cells.items() if fingerprint not in finished]
+        missing = self._missing_data({cell.data for cell in pending})
+        pending = [cell for cell in pending if cell.data not in missing]
+        files.make_folder(place)
+        log, failed, done = _Log(place / "log.txt"), list[str](), 0
+        for sentence in missing.values():
+            log.write(sentence)
+        running = run_cells(pending, Path(out), workers, threads, place / "workers.log")
+        with bar(self.name, len(pending), progress) as advance, closing(running):
+            for result in running:
+                if result is not None:
+                    (cell, reply), done = result, done + 1
+                    if "rows" in reply:
+                        append(table, reply["rows"])
+                    else:
+                        failed.append(f"{cell}: {reply['failed']}")
+                    log.write(f"{cell}: {reply.get('failed', 'finished')}")
+                note = f"{done} of {len(pending)} cells" + f", {len(failed)} failed" * bool(failed)
+                advance(done, partial(str, note))
+        return RunSummary(len(pending) - len(failed), len(finished), tuple(missing.values()), tuple(failed))
+
+    def results(self, size: str = "small", results: str | os.PathLike[str] | None = None) -> list[Result]:
+        """Return the rows of the long table that belong to the current configuration."""
+        fingerprints = {cell.fingerprint for cell in self.cells(size)}
+        return [row for row in read_results(self._table_path(results)) if row["fingerprint"] in fingerprints]
+
+    def table(self, size: str = "small", results: str | os.PathLike[str] | None = None, epoch: int | None = None) -> Table:
+        """Return mean, standard deviation and range over seeds for every row and column, next to the published values.
+
+        With `epoch`, the scores after that epoch, which must be one of the study's `epochs_scored`.
+        """
+        cells, rows = self.cells(size), read_results(self._table_path(results))
+        scored = sorted({one for cell in cells for one in cell.epochs_scored})
+        if epoch is not None and epoch not in scored:
+            known = ", ".join(map(str, scored)) or "none"
+            raise ValueError(f"epoch must be one of epochs_scored of {self.name} ({known}); got {epoch}.")
+        others = {row["fingerprint"] for row in rows if row["size"] == size} - {cell.fingerprint for cell in cells}
+        return Table(entries(self.spec, size, cells, by_cell(rows), epoch), len(others))
+
+    def panels(self, size: str = "small", results: str | os.PathLike[str] | None = None) -> list[Panel]:
+        """Return the panels of the study's figure, for `untwine.plots.studies.study_figure`."""
+        return panels(self.spec, size, self.cells(size), by_cell(read_results(self._table_path(results))))
+
+    def _table_path(self, results: str | os.PathLike[str] | None) -> Path:
+        return (self.path.parent / "results" if results is None else Path(results)) / f"{self.name}.csv"
+
+    def _missing_data(self, wanted: Collection[str]) -> dict[str, str]:
+        """Return a sentence for each data set whose files are missing."""
+        sentences, place = {}, data_folder(None)
+        for data in self.spec["data"]:
+            name, lacking = reading.label(data), [need for need in data.get("needs", ()) if not (place / need).exists()]
+            if lacking and name in wanted:
+                sentences[name] = (
+                    f"{name} is skipped: {lacking[0]} is missing in {place}; "
+                    "set the environment variable UNTWINE_DATA to a folder that has it."
+                )
+        return sentences
+
+
+class _Log:
+    """A log file: one line a sentence, with the time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, sentence: str) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {sentence}\n")
+
+
+def _select(cells: Iterable[Cell], only: Mapping[str, Collection[Any]]) -> list[Cell]:
+    selected = list(cells)
+    for key, values in only.items():
+        check_choice("the key of only", key, ("row", "data", "seed"))
+        known = list(dict.fromkeys(getattr(cell, key) for cell in cells))
+        for value in values:
+            if value not in known:
+                hint = suggestion(value, map(str, known))
+                raise ValueError(f"only must name a {key} of the study; got {value!r}; {hint}")
+        selected = [cell for cell in selected if getattr(cell, key) in values]
+    return selected
