@@ -171,7 +171,7 @@ BINARY_FACTORS = Requirement(
 METRIC = Metric(
     name="attributes",
     function=_measure,
-    description="Accuracy of binary factors along the difference of their class means, and of the majority class (on request).",
+    description="Accuracy of binary factors along the difference of their class means, and of the majority class.",
     scores={
         "attributes": ScoreInfo(
             "Can binary attributes be predicted along the difference of their two class means? Mean accuracy, held out.", HIGHER

@@ -120,7 +120,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="dci",
     function=_measure,
-    description="Disentanglement, completeness and informativeness, from the importances of boosted trees (on request).",
+    description="Disentanglement, completeness and informativeness, from the importances of boosted trees.",
     scores={
         "dci_disentanglement": ScoreInfo(
             "Does each latent matter for one factor only? 1 is one factor, 0 is all alike.", HIGHER

@@ -99,7 +99,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="explicitness",
     function=_measure,
-    description="Explicitness: whether a linear classifier separates every value of a factor (on request).",
+    description="Explicitness: whether a linear classifier separates every value of a factor.",
     scores={
         "explicitness": ScoreInfo(
             "Does a linear classifier separate every value of a factor? Area under the ROC curve, 0.5 is chance.",

@@ -168,7 +168,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="factor_vae_score",
     function=_measure,
-    description="FactorVAE score: whether the latent that varies least identifies the factor that was fixed (on request).",
+    description="FactorVAE score: whether the latent that varies least identifies the factor that was fixed.",
     scores={
         "factor_vae_score": ScoreInfo(
             "Does the latent that varies least identify the factor that was held fixed? Accuracy of a majority vote.", HIGHER

@@ -82,8 +82,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="landmarks",
     function=_measure,
-    description="Distance of landmarks predicted by a linear regression to the true ones, and of the constant predictor "
-    "(on request).",
+    description="Distance of landmarks predicted by a linear regression to the true ones, and of the constant predictor.",
     scores={
         "landmarks": ScoreInfo(
             "How far from the true landmarks are those that a linear regression predicts from this block? Mean distance.",

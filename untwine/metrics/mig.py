@@ -57,7 +57,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="mig",
     function=_measure,
-    description="Mutual information gap between the two latents that are most informative about a factor (on request).",
+    description="Mutual information gap between the two latents that are most informative about a factor.",
     scores={
         "mig": ScoreInfo(
             "Is one latent much more informative about a factor than the next best? Mutual information gap, from 0 to 1.",

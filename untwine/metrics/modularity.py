@@ -63,7 +63,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="modularity",
     function=_measure,
-    description="Modularity: whether each latent is informative about one factor only (on request).",
+    description="Modularity: whether each latent is informative about one factor only.",
     scores={
         "modularity": ScoreInfo(
             "Is each latent informative about one factor only? Mean over latents: 1 is one factor, 0 is all alike.", HIGHER

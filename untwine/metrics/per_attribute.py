@@ -29,8 +29,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="per_attribute",
     function=_measure,
-    description="Accuracy of every binary factor by itself, along the difference of its class means, and of the majority class "
-    "(on request).",
+    description="Accuracy of every binary factor alone, along the difference of its class means, and of the majority class.",
     scores={
         "attributes_*_guess": ScoreInfo("Chance level of this attribute: accuracy of predicting its majority class.", INFO),
         "attributes_*": ScoreInfo(

@@ -88,7 +88,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="per_class",
     function=_measure,
-    description="Accuracy of a linear classifier for every class by itself, and their mean (on request).",
+    description="Accuracy of a linear classifier for every class by itself, and their mean.",
     scores={
         "per_class": ScoreInfo(
             "How often does a linear classifier recognise a class from this block? Accuracy, mean over classes.", LABELS_HIGHER

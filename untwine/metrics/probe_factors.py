@@ -31,7 +31,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="probe_factors",
     function=_measure,
-    description="Accuracy of a linear classifier of every discrete factor, held out, for each block (on request).",
+    description="Accuracy of a linear classifier of every discrete factor, held out, for each block.",
     scores={
         # Factors named "salient ..." have the directions of labels instead.
         "probe_*": ScoreInfo(

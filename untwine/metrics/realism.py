@@ -121,7 +121,7 @@ METRIC = Metric(
     name="realism",
     function=_measure,
     description="Frechet distance and class score of generated images, in the features of a pretrained network that they are "
-    "named after (on request).",
+    "named after.",
     scores={
         "fid": ScoreInfo(
             "Are generated images distributed like real ones? Frechet distance in the features of Inception: 0 is equal.", LOWER

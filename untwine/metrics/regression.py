@@ -161,7 +161,7 @@ def measure_regression(data: Encoded, each: bool) -> Iterator[Measurement]:
 METRIC = Metric(
     name="regression",
     function=partial(measure_regression, each=False),
-    description="Mean absolute error of a linear regression of the factors, and of the constant predictor (on request).",
+    description="Mean absolute error of a linear regression of the factors, and of the constant predictor.",
     scores={
         "regression": ScoreInfo(
             "How far off is a linear regression of the ground-truth factors on this block? Mean absolute error, held out.",

@@ -159,7 +159,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="sap",
     function=_measure,
-    description="SAP score: the gap between the two latents that predict a factor best (on request).",
+    description="SAP score: the gap between the two latents that predict a factor best.",
     scores={
         "sap": ScoreInfo(
             "Does one latent predict a factor much better than the next best does? SAP score, from 0 to 1.", HIGHER

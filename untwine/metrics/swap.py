@@ -226,7 +226,7 @@ METRIC = Metric(
     name="swap",
     function=_measure,
     description="Whether a swapped block shows in decoded samples and the rest is preserved, by networks trained on real "
-    "samples (on request).",
+    "samples.",
     scores={
         "swap_accuracy": ScoreInfo(
             "Does a swapped block show in the decoded sample? How often a classifier trained on real samples predicts the "

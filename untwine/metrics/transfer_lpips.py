@@ -23,7 +23,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="transfer_lpips",
     function=_measure,
-    description="LPIPS distance of images with the content of another to the true ones, and of unchanged images (on request).",
+    description="LPIPS distance of images with the content of another to the true ones, and of unchanged images.",
     scores={
         "transfer_lpips": ScoreInfo(
             "The transfer error as LPIPS, a distance in the features of a pretrained network: 0 is the same image.", LOWER

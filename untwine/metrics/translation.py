@@ -18,7 +18,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="translation",
     function=_measure,
-    description="Whether samples translated to another class of training show it, by networks as in `swap` (on request).",
+    description="Whether samples translated to another class of training show it, by networks as in `swap`.",
     scores={
         "translation_accuracy": ScoreInfo(
             "Do samples show the training class that they are translated to? How often a classifier trained on real samples "

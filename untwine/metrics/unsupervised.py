@@ -95,7 +95,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="unsupervised",
     function=_measure,
-    description="Dependence among the latents of each block, without ground truth (on request).",
+    description="Dependence among the latents of each block, without ground truth.",
     scores={
         "total_correlation": ScoreInfo(
             "How dependent are the latents of this block, taken as Gaussian? Total correlation in nats: 0 is independent.",

@@ -143,7 +143,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="z_diff",
     function=_measure,
-    description="Z-diff score: whether differences of codes predict which factor two samples share (on request).",
+    description="Z-diff score: whether differences of codes predict which factor two samples share.",
     scores={
         "z_diff": ScoreInfo(
             "Do differences of codes predict which factor two samples share? Accuracy of a linear classifier.", HIGHER
