@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -43,3 +44,36 @@ Plain = Annotated[bool, Parameter(help="Write a .png of the generated images alo
 Overwrite = Annotated[bool, Parameter(help="Replace an existing file.")]
 Quiet = Annotated[bool, Parameter(help="Show no progress.")]
 Json = Annotated[bool, Parameter(help="Print the result as JSON.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFlags:
+    """The data whose test split gives samples, and which of them."""
+
+    data: OtherData = None
+    data_set: DataSettings = ()
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleFlags(DataFlags):
+    """The same, and how many samples."""
+
+    samples: SampleCount = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputFlags:
+    """The file that is written, and what is printed about it."""
+
+    out: Out
+    plain: Plain = False
+    overwrite: Overwrite = False
+    json: Json = False
+
+
+# Arguments of commands whose fields are flags of their own.
+FromData = Annotated[DataFlags, Parameter(name="*")]
+FromSamples = Annotated[SampleFlags, Parameter(name="*")]
+Output = Annotated[OutputFlags, Parameter(name="*")]
+FROM_DATA, FROM_SAMPLES = DataFlags(), SampleFlags()

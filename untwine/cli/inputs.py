@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from untwine.cli.flags import DataFlags, OutputFlags, SampleFlags
 from untwine.cli.outputs import check_new
 
 if TYPE_CHECKING:
@@ -18,18 +19,18 @@ DEFAULT_SAMPLES = 6  # of the test data
 LUMA = (0.299, 0.587, 0.114)  # weights of red, green and blue in ITU-R BT.601 luma
 
 
-def open_run(run: Path, out: Path, overwrite: bool) -> Method:
-    """Load a run, after checking that `out` can be written and can hold its samples."""
+def open_run(run: Path, output: OutputFlags) -> Method:
+    """Load a run, after checking that the output can be written and can hold its samples."""
     from untwine.methods import load_method
 
-    check_new(out, (*IMAGES, ".csv"), overwrite)
+    check_new(output.out, (*IMAGES, ".csv"), output.overwrite)
     method = load_method(run)
-    check_new(out, *((IMAGES, True, "images") if len(method.shape_) == 3 else (VECTORS, True, "vectors")))
+    check_new(output.out, *((IMAGES, True, "images") if len(method.shape_) == 3 else (VECTORS, True, "vectors")))
     return method
 
 
 def load_inputs(
-    paths: Sequence[Path | None], shape: tuple[int, ...], test: Callable[[], Samples], n: int | None, seed: int
+    paths: Sequence[Path | None], shape: tuple[int, ...], test: Callable[[], Samples], source: DataFlags, n: int | None = None
 ) -> tuple[list[Array], list[str]]:
     """Return the samples of each file and, for each path that is None, test targets of different classes in turn.
 
@@ -43,24 +44,26 @@ def load_inputs(
         The shape of one sample of the run.
     test
         Returns the test split; only called if a path is None.
+    source
+        Its seed decides which test samples are taken, and its `samples` how many; by default all of a file, and at most
+        `DEFAULT_SAMPLES` of the test split.
     n
-        How many samples to take of each; by default all of a file, and at most `DEFAULT_SAMPLES` of the test split.
-    seed
-        Which test samples.
+        How many samples, where the command has no flag for it.
     """
     import numpy as np
 
     from untwine.metrics.scored_samples import class_balanced_order
     from untwine.registry.checks import check_int
 
-    check_int("--seed", seed, 0)
+    check_int("--seed", source.seed, 0)
+    n = source.samples if isinstance(source, SampleFlags) else n
     if n is not None:
         check_int("--samples", n, 1)
     files = [None if path is None else _read(path, shape) for path in paths]
     drawn: Iterator[Array] = iter(())
     if None in files:
         samples = test()
-        order = class_balanced_order(samples.labels, target_indices(samples), np.random.default_rng(seed))
+        order = class_balanced_order(samples.labels, target_indices(samples), np.random.default_rng(source.seed))
         many = n or min(DEFAULT_SAMPLES, max(1, len(order)))
         # The second input takes other samples than the first, as long as there are enough.
         drawn = (samples.x[order[np.arange(k * many, (k + 1) * many) % len(order)]] for k in range(len(paths)))

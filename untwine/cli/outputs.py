@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from untwine.cli.flags import OutputFlags
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -46,13 +48,14 @@ def check_size(out: Path, rows: int, columns: int) -> None:
 
 
 def write_generated(
-    out: Path, inputs: Mapping[str, Array], name: str, generated: Array, draw: Callable[[], Figure], plain: bool
+    output: OutputFlags, inputs: Mapping[str, Array], name: str, generated: Array, draw: Callable[[], Figure]
 ) -> None:
     """Write generated samples: as a figure beside their inputs, as arrays, or as a table."""
     from untwine.runs import files
 
+    out = output.out
     if out.suffix == ".png":
-        files.write(out, _tiles(generated) if plain else _figure(draw(), generated))
+        files.write(out, _tiles(generated) if output.plain else _figure(draw(), generated))
     elif out.suffix == ".npz":
         write_arrays(out, {**inputs, name: generated})
     elif out.suffix == ".npy":
@@ -76,16 +79,15 @@ def write_csv(out: Path, names: Sequence[str], rows: Array) -> None:
     files.write(out, "\n".join([",".join(names), *lines]) + "\n")
 
 
-def print_written(
-    out: Path, task: str, block: str, generated: Array, summary: str, notes: Sequence[str], as_json: bool
-) -> None:
+def print_written(output: OutputFlags, task: str, block: str, generated: Array, summary: str, notes: Sequence[str]) -> None:
     """Print what a command wrote, in words or as JSON."""
     for note in notes:
         print(f"untwine: note: {note}", file=sys.stderr)
-    if as_json:
-        print_json({"task": task, "block": block, "shape": list(generated.shape), "out": str(out), "notes": list(notes)})
+    if output.json:
+        shape = list(generated.shape)
+        print_json({"task": task, "block": block, "shape": shape, "out": str(output.out), "notes": list(notes)})
     else:
-        print(f"{summary}: {out}")
+        print(f"{summary}: {output.out}")
 
 
 def print_json(content: Any) -> None:

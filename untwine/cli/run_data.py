@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from untwine.cli.flags import DataFlags
 from untwine.cli.settings import parse_settings
 
 if TYPE_CHECKING:
@@ -28,6 +29,6 @@ def checked_splits(method: Method, run: Path, data: str | None, settings: Sequen
     return checked_run_data(method, run, data, parse_settings(settings, "--data-set"))
 
 
-def test_samples(method: Method, run: Path, data: str | None, settings: Sequence[str]) -> Samples:
+def test_samples(method: Method, run: Path, source: DataFlags) -> Samples:
     """Return the test split."""
-    return checked_splits(method, run, data, settings).test
+    return checked_splits(method, run, source.data, source.data_set).test

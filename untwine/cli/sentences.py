@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from cyclopts import App, CycloptsError, UnknownOptionError
+
+from untwine.registry.checks import nearest
 
 
 def sentence(error: Exception, app: App) -> str:
@@ -69,11 +70,11 @@ def unknown_option(option: str, tokens: Sequence[str], chain: Sequence[str], fla
     for flag, names in settings.items():
         if name in names:
             return f"{refused}; did you mean `{_setting(flag, name, option, tokens)}`?"
-    if near := get_close_matches(option, flags, 1, 0.75):
-        return f"{refused}; did you mean {near[0]}?"
+    if near := nearest(option, flags, 0.75):
+        return f"{refused}; did you mean {near}?"
     for flag, names in settings.items():
-        if near := get_close_matches(name, names, 1):
-            return f"{refused}; did you mean `{_setting(flag, near[0], option, tokens)}`?"
+        if near := nearest(name, names):
+            return f"{refused}; did you mean `{_setting(flag, near, option, tokens)}`?"
     return f"{refused}; see `{' '.join(('untwine', *chain, '--help'))}`."
 
 

@@ -20,8 +20,7 @@ def class_swaps(method: Fitted, x: Array, order: Array) -> ClassSwaps:
     """
     sources = x[order[:SWAPPED]]
     k, z = len(sources), method.encode(sources)
-    i, j = np.divmod(np.arange(k * k), k)
-    cells = method.decode(z.take(i).swap(z.take(j), "content"))
+    cells = method.decode(z.cross(z, "content"))
     return ClassSwaps(sources, cells.reshape(k, k, *x.shape[1:]))
 
 

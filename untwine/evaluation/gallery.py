@@ -84,8 +84,7 @@ def _swaps(method: Fitted, x: Array, order: Array) -> Swaps:
     """Return every common block with every salient one; few samples are used several times."""
     k = min(SWAPPED, len(order))
     rows, columns = order[:k], order[np.arange(k, 2 * k) % len(order)]
-    i, j = np.divmod(np.arange(k * k), k)
-    swapped = method.encode(x[rows]).take(i).swap(method.encode(x[columns]).take(j), "salient")
+    swapped = method.encode(x[rows]).cross(method.encode(x[columns]), "salient")
     grid = method.decode(swapped).reshape(k, k, *x.shape[1:])
     return Swaps(_to_uint8(x[rows]), _to_uint8(x[columns]), _to_uint8(grid))
 

@@ -13,14 +13,13 @@ import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from untwine.registry.checks import join_choices
+from untwine.registry.checks import did_you_mean, join_choices
 
 
 class Pattern(NamedTuple):
@@ -203,8 +202,7 @@ def _number(bound: Any) -> str:
 def _nearest(value: Any, alternatives: tuple[Any, ...]) -> str:
     """Return the end of the sentence: the choice that is spelt most like the value, if one is."""
     choices = [choice for one in alternatives if typing.get_origin(one) is Literal for choice in typing.get_args(one)]
-    near = get_close_matches(value, choices, 1) if isinstance(value, str) else []
-    return f"; did you mean {near[0]!r}?" if near else "."
+    return did_you_mean(value, choices)
 
 
 def _parameters(docstring: str) -> dict[str, str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from difflib import get_close_matches
-
-import numpy as np
+from numbers import Integral, Real
 
 
 def check_int(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return the option as an integer from `least` to `most`, or refuse it."""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         number = int(value)
         if number >= least and (most is None or number <= most):
             return number
@@ -21,7 +20,7 @@ def check_int(name: str, value: object, least: int, most: int | None = None) -> 
 
 def check_float(name: str, value: object, least: float, most: float = math.inf) -> float:
     """Return the option as a finite float from `least` to `most`, or refuse it."""
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Real):
         number = float(value)
         if math.isfinite(number) and least <= number <= most:
             return number
@@ -34,9 +33,19 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     choices = tuple(choices)
     if isinstance(value, str) and value in choices:
         return value
-    near = get_close_matches(str(value), choices, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
-    raise ValueError(f"{name} must be {join_choices(map(repr, choices))}; got {value!r}{hint}")
+    raise ValueError(f"{name} must be {join_choices(map(repr, choices))}; got {value!r}{did_you_mean(value, choices)}")
+
+
+def did_you_mean(value: object, choices: Iterable[str]) -> str:
+    """Return the end of a sentence about a value: the choice that is spelt most like it, if one is."""
+    near = nearest(value, choices)
+    return f"; did you mean {near!r}?" if near else "."
+
+
+def nearest(value: object, choices: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the choice that is spelt most like a text; empty where none is close."""
+    close = get_close_matches(value, tuple(choices), 1, cutoff) if isinstance(value, str) else ()
+    return close[0] if close else ""
 
 
 def join_choices(choices: Iterable[str]) -> str:

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from untwine.cli.flags import (
-    Block,
-    DataSettings,
-    File,
-    Json,
-    OtherData,
-    Out,
-    Overwrite,
-    Plain,
-    Run,
-    SampleCount,
-    Seed,
-)
+from untwine.cli.flags import FROM_SAMPLES, Block, File, FromSamples, Output, Run
 from untwine.cli.inputs import load_inputs, open_run
 from untwine.cli.outputs import check_size, count, print_written, write_generated
 from untwine.cli.run_data import test_samples
@@ -32,15 +20,9 @@ def command(
     x: File = None,
     /,
     *,
-    out: Out,
+    output: Output,
     block: Block = "salient",
-    samples: SampleCount = None,
-    data: OtherData = None,
-    data_set: DataSettings = (),
-    seed: Seed = 0,
-    plain: Plain = False,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    source: FromSamples = FROM_SAMPLES,
 ) -> None:
     """Decode samples without a block; without its salient block, a target becomes its background counterpart.
 
@@ -54,14 +36,14 @@ def command(
     """
     from untwine import manipulate, plots
 
-    method = open_run(run, out, overwrite)
+    method = open_run(run, output)
     manipulate.other_block(method, block)
-    (given,), notes = load_inputs((x,), method.shape_, lambda: test_samples(method, run, data, data_set), samples, seed)
-    check_size(out, 1, len(given))
+    (given,), notes = load_inputs((x,), method.shape_, lambda: test_samples(method, run, source), source)
+    check_size(output.out, 1, len(given))
     removed = manipulate.remove(method, given, block)
 
     def draw() -> Figure:
         return plots.image_rows({"original": given, "reconstruction": method.reconstruct(given), f"without {block}": removed})
 
-    write_generated(out, {"x": given}, "removed", removed, draw, plain)
-    print_written(out, "remove", block, removed, f"{count(removed)} without the {block} block", notes, json)
+    write_generated(output, {"x": given}, "removed", removed, draw)
+    print_written(output, "remove", block, removed, f"{count(removed)} without the {block} block", notes)

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from untwine.cli.flags import (
-    Block,
-    DataSettings,
-    File,
-    Json,
-    OtherData,
-    Out,
-    Overwrite,
-    Plain,
-    Run,
-    SampleCount,
-    Seed,
-)
+from untwine.cli.flags import FROM_SAMPLES, Block, File, FromSamples, Output, OutputFlags, Run
 from untwine.cli.inputs import load_inputs, open_run, target_indices
 from untwine.cli.outputs import COLUMNS, as_grid, check_size, count, print_written, write_generated
 from untwine.cli.run_data import test_samples
@@ -34,18 +21,12 @@ def command(
     x: File = None,
     /,
     *,
-    out: Out,
+    output: Output,
     n: int = 8,
     block: Block = "salient",
     draw: Literal["prior", "data"] = "prior",
     generated: int | None = None,
-    samples: SampleCount = None,
-    data: OtherData = None,
-    data_set: DataSettings = (),
-    seed: Seed = 0,
-    plain: Plain = False,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    source: FromSamples = FROM_SAMPLES,
 ) -> None:
     """Decode each sample of X with newly drawn codes of a block, the same for all: one row per X, one column per draw.
 
@@ -72,33 +53,33 @@ def command(
     from untwine import manipulate, plots
     from untwine.registry.checks import check_int
 
-    method = open_run(run, out, overwrite)
+    method = open_run(run, output)
     check_int("--n", n, 1)
     if generated is not None:
-        given_too = [name for name, value in (("X", x), ("--samples", samples), ("--data", data)) if value is not None]
+        given_too = [
+            name for name, value in (("X", x), ("--samples", source.samples), ("--data", source.data)) if value is not None
+        ]
         if given_too or draw != "prior":
             raise ValueError(f"--generated takes no other samples; got {(given_too or ['--draw data'])[0]} too; leave one out.")
-        _sample_generated(method, out, generated, n, block, seed, plain, json)
+        _sample_generated(method, output, generated, n, block, source.seed)
         return
-    test = cache(lambda: test_samples(method, run, data, data_set))
-    if x is None and samples is None and data is None and draw == "prior":
-        _sample_all(method, out, n, seed, plain, json)
+    test = cache(lambda: test_samples(method, run, source))
+    if x is None and source.samples is None and source.data is None and draw == "prior":
+        _sample_all(method, output, n, source.seed)
         return
     rest = manipulate.other_block(method, block)
-    (given,), notes = load_inputs((x,), method.shape_, test, samples, seed)
-    check_size(out, len(given), n)
+    (given,), notes = load_inputs((x,), method.shape_, test, source)
+    check_size(output.out, len(given), n)
     like = test().x[target_indices(test())] if draw == "data" else None
-    sampled = manipulate.sample(method, given, n, block, seed=seed, from_samples=like)
+    sampled = manipulate.sample(method, given, n, block, seed=source.seed, from_samples=like)
     titles = "original", f"its {rest} block with new {block} codes", ""
-    write_generated(out, {"x": given}, "sampled", sampled, lambda: plots.strips(sampled, given, titles=titles), plain)
-    source = "from the prior (--draw data: near those of targets)" if draw == "prior" else "near those of targets"
-    summary = f"{count(sampled)}, {rest} block by row, new {block} codes by column {source}"
-    print_written(out, "sample", block, sampled, summary, notes, json)
+    write_generated(output, {"x": given}, "sampled", sampled, lambda: plots.strips(sampled, given, titles=titles))
+    origin = "from the prior (--draw data: near those of targets)" if draw == "prior" else "near those of targets"
+    summary = f"{count(sampled)}, {rest} block by row, new {block} codes by column {origin}"
+    print_written(output, "sample", block, sampled, summary, notes)
 
 
-def _sample_generated(
-    method: Method, out: Path, generated: int, n: int, block: str, seed: int, plain: bool, json: bool
-) -> None:
+def _sample_generated(method: Method, output: OutputFlags, generated: int, n: int, block: str, seed: int) -> None:
     """Draw the other blocks, and decode each without the block and with `n` draws of it."""
     from untwine import manipulate, plots
     from untwine.registry.checks import check_int
@@ -106,21 +87,21 @@ def _sample_generated(
     rest = manipulate.other_block(method, block)
     check_int("--generated", generated, 1)
     check_int("--seed", seed, 0)
-    check_size(out, generated, n + 1)
+    check_size(output.out, generated, n + 1)
     sampled = manipulate.sample_grid(method, generated, n, block, seed=seed)
     titles = f"no {block} block", f"generated {rest} block with generated {block} blocks", ""
-    write_generated(out, {}, "sampled", sampled, lambda: plots.strips(sampled[:, 1:], sampled[:, 0], titles=titles), plain)
+    write_generated(output, {}, "sampled", sampled, lambda: plots.strips(sampled[:, 1:], sampled[:, 0], titles=titles))
     summary = f"{count(sampled)}, generated {rest} block by row, without a {block} block and with {n} generated ones by column"
-    print_written(out, "sample", block, sampled, summary, [], json)
+    print_written(output, "sample", block, sampled, summary, [])
 
 
-def _sample_all(method: Method, out: Path, n: int, seed: int, plain: bool, json: bool) -> None:
+def _sample_all(method: Method, output: OutputFlags, n: int, seed: int) -> None:
     """Draw all blocks."""
     from untwine import plots
     from untwine.registry.checks import check_int
 
-    check_size(out, -(-n // COLUMNS), COLUMNS)
+    check_size(output.out, -(-n // COLUMNS), COLUMNS)
     check_int("--seed", seed, 0)
     sampled = method.sample(n, seed)
-    write_generated(out, {}, "sampled", sampled, lambda: plots.strips(as_grid(sampled)), plain)
-    print_written(out, "sample", "all", sampled, f"{count(sampled)} with all blocks from the prior", [], json)
+    write_generated(output, {}, "sampled", sampled, lambda: plots.strips(as_grid(sampled)))
+    print_written(output, "sample", "all", sampled, f"{count(sampled)} with all blocks from the prior", [])

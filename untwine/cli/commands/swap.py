@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from untwine.cli.flags import (
-    Block,
-    DataSettings,
-    File,
-    Json,
-    OtherData,
-    Out,
-    Overwrite,
-    Plain,
-    Run,
-    SampleCount,
-    Seed,
-)
+from untwine.cli.flags import FROM_SAMPLES, Block, File, FromSamples, Output, Run
 from untwine.cli.inputs import load_inputs, open_run
 from untwine.cli.outputs import check_size, count, print_written, write_generated
 from untwine.cli.run_data import test_samples
@@ -33,16 +21,10 @@ def command(
     b: File = None,
     /,
     *,
-    out: Out,
+    output: Output,
     block: Block = "salient",
     pairs: bool = False,
-    samples: SampleCount = None,
-    data: OtherData = None,
-    data_set: DataSettings = (),
-    seed: Seed = 0,
-    plain: Plain = False,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    source: FromSamples = FROM_SAMPLES,
 ) -> None:
     """Decode each sample of A with the block of each sample of B: one row per A, one column per B.
 
@@ -61,10 +43,10 @@ def command(
     """
     from untwine import manipulate, plots
 
-    method = open_run(run, out, overwrite)
+    method = open_run(run, output)
     rest = manipulate.other_block(method, block)
-    (x, y), notes = load_inputs((a, b), method.shape_, lambda: test_samples(method, run, data, data_set), samples, seed)
-    check_size(out, *((1, max(len(x), len(y))) if pairs else (len(x), len(y))))
+    (x, y), notes = load_inputs((a, b), method.shape_, lambda: test_samples(method, run, source), source)
+    check_size(output.out, *((1, max(len(x), len(y))) if pairs else (len(x), len(y))))
     swapped = (manipulate.swap if pairs else manipulate.swap_grid)(method, x, y, block)
 
     def draw() -> Figure:
@@ -72,6 +54,6 @@ def command(
             return plots.image_rows({f"{rest} block from": x, f"{block} block from": y, "swapped": swapped})
         return plots.swap_grid(x, y, swapped, (rest, block))
 
-    write_generated(out, {"a": x, "b": y}, "swapped", swapped, draw, plain)
+    write_generated(output, {"a": x, "b": y}, "swapped", swapped, draw)
     layout = "pair by pair" if pairs else f"{rest} block by row, {block} block by column"
-    print_written(out, "swap", block, swapped, f"{count(swapped)} swapped, {layout}", notes, json)
+    print_written(output, "swap", block, swapped, f"{count(swapped)} swapped, {layout}", notes)

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from untwine.cli.flags import (
-    DataSettings,
-    File,
-    Json,
-    OtherData,
-    Out,
-    Overwrite,
-    Plain,
-    Run,
-    SampleCount,
-    Seed,
-)
+from untwine.cli.flags import FROM_SAMPLES, File, FromSamples, Output, Run
 from untwine.cli.inputs import DEFAULT_SAMPLES, load_inputs, open_run
 from untwine.cli.outputs import check_size, count, print_written, write_generated
 from untwine.cli.run_data import test_samples
@@ -31,17 +20,11 @@ def command(
     a: File = None,
     /,
     *,
-    out: Out,
+    output: Output,
     to: str | None = None,
     style: File = None,
     n: int = DEFAULT_SAMPLES,
-    samples: SampleCount = None,
-    data: OtherData = None,
-    data_set: DataSettings = (),
-    seed: Seed = 0,
-    plain: Plain = False,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    source: FromSamples = FROM_SAMPLES,
 ) -> None:
     """Decode the content of each sample of A with the class of others: styles of a domain, or images of your own.
 
@@ -70,24 +53,24 @@ def command(
 
     if (to is None) == (style is None):
         raise ValueError(f"translate needs either --to or --style; got {'neither' if to is None else 'both'}; pass one.")
-    method = open_run(run, out, overwrite)
+    method = open_run(run, output)
     rest = manipulate.other_block(method, "class")
     check_int("--n", n, 1)
     if to is None:
-        (x, y), notes = load_inputs((a, style), method.shape_, lambda: test_samples(method, run, data, data_set), samples, seed)
+        (x, y), notes = load_inputs((a, style), method.shape_, lambda: test_samples(method, run, source), source)
     else:
-        test = test_samples(method, run, data, data_set)
+        test = test_samples(method, run, source)
         inside = domain_mask(test, to)
-        order = class_balanced_order(test.labels, np.flatnonzero(inside), np.random.default_rng(seed))
+        order = class_balanced_order(test.labels, np.flatnonzero(inside), np.random.default_rng(source.seed))
         # Samples to translate come from the other domains, where there are any.
-        (x,), notes = load_inputs((a,), method.shape_, lambda: test if inside.all() else test[~inside], samples, seed)
+        (x,), notes = load_inputs((a,), method.shape_, lambda: test if inside.all() else test[~inside], source)
         y = test.x[order[:n]]
-    check_size(out, len(x), len(y))
+    check_size(output.out, len(x), len(y))
     translated = manipulate.swap_grid(method, x, y, "class")
 
     def draw() -> Figure:
         return plots.swap_grid(x, y, translated, (rest, "class"))
 
-    write_generated(out, {"a": x, "styles": y}, "translated", translated, draw, plain)
+    write_generated(output, {"a": x, "styles": y}, "translated", translated, draw)
     summary = f"{count(translated)} translated, {rest} block by row, class block by column"
-    print_written(out, "translate", "class", translated, summary, notes, json)
+    print_written(output, "translate", "class", translated, summary, notes)

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from untwine.cli.flags import (
-    DataSettings,
-    File,
-    Json,
-    OtherData,
-    Out,
-    Overwrite,
-    Plain,
-    Run,
-    Seed,
-)
+from untwine.cli.flags import FROM_DATA, File, FromData, Output, Run
 from untwine.cli.inputs import load_inputs, open_run, target_indices
 from untwine.cli.outputs import check_size, print_written, write_generated
 from untwine.cli.run_data import test_samples
@@ -35,17 +25,12 @@ def command(
     x: File = None,
     /,
     *,
-    out: Out,
+    output: Output,
     block: Annotated[str | None, Parameter(help="A latent block; by default the only one, or salient.")] = None,
     steps: int = 8,
     latents: int | None = None,
     ends: tuple[float, float] | None = None,
-    data: OtherData = None,
-    data_set: DataSettings = (),
-    seed: Seed = 0,
-    plain: Plain = False,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    source: FromData = FROM_DATA,
 ) -> None:
     """Traverse each latent of a block, all others fixed: one row per latent, the one that changes the output most first.
 
@@ -71,18 +56,18 @@ def command(
     from untwine import manipulate, plots
     from untwine.registry.checks import check_int
 
-    method = open_run(run, out, overwrite)
+    method = open_run(run, output)
     block = manipulate.traversed_block(method, block)
     check_int("--steps", steps, 2)
     if latents is not None:
         check_int("--latents", latents, 1)
-    test = cache(lambda: test_samples(method, run, data, data_set))
-    (start,), notes = load_inputs((x,), method.shape_, test, 1, seed)
+    test = cache(lambda: test_samples(method, run, source))
+    (start,), notes = load_inputs((x,), method.shape_, test, source, 1)
     width = method.blocks[block]
-    if latents is None and out.suffix == ".png" and width > MAX_SHOWN:
+    if latents is None and output.out.suffix == ".png" and width > MAX_SHOWN:
         latents = MAX_SHOWN
         notes = [*notes, f"the {MAX_SHOWN} of {width} {block} latents that change most are shown; --latents shows more."]
-    check_size(out, width if latents is None else min(latents, width), steps)
+    check_size(output.out, width if latents is None else min(latents, width), steps)
     like = test().x[target_indices(test())[:RANGE_SAMPLES]] if ends is None else None
     result = manipulate.traverse(method, start, like, block, steps, latents, ends=ends)
     names = [f"{block} {i}" for i in result.latents]
@@ -91,6 +76,6 @@ def command(
         return plots.traversal_grid(result.samples, result.values, names, result.change)
 
     inputs = {"x": start, "values": result.values, "latents": result.latents, "change": result.change}
-    write_generated(out, inputs, "traversed", result.samples, draw, plain)
+    write_generated(output, inputs, "traversed", result.samples, draw)
     summary = f"{len(names)} {block} latents x {steps} steps, the one that changes most first"
-    print_written(out, "traverse", block, result.samples, summary, notes, json)
+    print_written(output, "traverse", block, result.samples, summary, notes)

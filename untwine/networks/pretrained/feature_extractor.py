@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from untwine._typing import Array
 from untwine.data.location import data_folder
+from untwine.networks.pretrained.images import image_tensor
 from untwine.networks.pretrained.inception import Inception
 from untwine.networks.pretrained.squeezenet import SqueezeNet
 from untwine.networks.pretrained.weights import find_weights, load_weights
@@ -134,8 +135,7 @@ def _extract_in_batches(
         outputs = []
         with torch.no_grad():
             for start in range(0, len(x), BATCH):
-                batch = torch.as_tensor(x[start : start + BATCH])
-                batch = batch.float() / 255 if batch.dtype == torch.uint8 else batch.float()
+                batch = image_tensor(x[start : start + BATCH])
                 batch = functional.interpolate(batch, (side, side), mode="bilinear", align_corners=False, antialias=True)
                 outputs.append(network(batch.clamp(0, 1).expand(-1, 3, -1, -1)))
         features = np.concatenate([one.numpy() for one, _ in outputs])
