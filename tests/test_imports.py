@@ -87,13 +87,10 @@ def test_imports_flow_one_way(path):
         assert ROOMS.index(other) <= ROOMS.index(own), f"{own} may not import {other}"
 
 
-SHADOWED = {"untwine.metrics"}  # functions of this package still have the names of their modules
-
-
 PACKAGES = sorted(".".join(("untwine", *path.parent.relative_to(ROOT).parts)) for path in FILES if path.name == "__init__.py")
 
 
-@pytest.mark.parametrize("package", [name for name in PACKAGES if name not in SHADOWED])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_no_name_of_a_package_shadows_one_of_its_modules(package):
     path = ROOT.joinpath(*package.split(".")[1:])
     stems = [one.stem for one in path.glob("*.py")] + [one.parent.name for one in path.glob("*/__init__.py")]

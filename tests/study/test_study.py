@@ -532,20 +532,20 @@ def test_shuffled_labels_do_not_match_the_samples(tmp_path):
 def test_classifiers_learn_from_the_samples_that_the_file_names(tmp_path, monkeypatch):
     given = {}
 
-    def evaluate(method, samples, metrics, seeds, train, skip_inapplicable):
-        assert skip_inapplicable
+    def score_fitted(folder, method, samples, metrics, seeds, *, train, skip_inapplicable, epoch):
+        assert (folder, skip_inapplicable, epoch) == (tmp_path, True, None)
         given.update(test=samples, train=train)
 
-    monkeypatch.setattr(one_cell, "evaluate", evaluate)
+    monkeypatch.setattr(one_cell, "score_fitted", score_fitted)
     splits = labelled()
     pca = un.PCA(n_latent=2).fit(splits.train)
-    one_cell._score(cell_of(written(tmp_path), learn="first half"), pca, splits, ["factors"])
+    one_cell._score(cell_of(written(tmp_path), learn="first half"), tmp_path, pca, splits, ["factors"])
     np.testing.assert_array_equal(given["train"].factors[:, 0], np.arange(20, 35))
     np.testing.assert_array_equal(given["test"].factors[:, 0], [*range(20), *range(35, 50)])
-    one_cell._score(cell_of(written(tmp_path)), pca, splits, ["factors"])
+    one_cell._score(cell_of(written(tmp_path)), tmp_path, pca, splits, ["factors"])
     assert given["train"] is None
     assert len(given["test"]) == 50
-    one_cell._score(cell_of(written(tmp_path), learn="training part"), pca, splits, ["factors"])
+    one_cell._score(cell_of(written(tmp_path), learn="training part"), tmp_path, pca, splits, ["factors"])
     assert given["train"] is splits.train
     assert given["test"] is splits.test
 

@@ -16,6 +16,7 @@ from untwine.method.contract import Method
 from untwine.methods import load_method
 from untwine.runs.gallery import write_gallery
 from untwine.runs.scores import Score, write_scores
+from untwine.samples import Samples
 
 
 def evaluate_run(
@@ -63,11 +64,28 @@ def evaluate_fitted(
     from untwine.evaluation.gallery import gallery
 
     train, test = splits
-    scores = evaluate(method, test, metrics, seeds, progress=progress)
     images = gallery(method, test)
-    write_scores(folder, scores)
+    scores = score_fitted(folder, method, test, metrics, seeds, progress=progress)
     write_gallery(folder, images)
     diagnose(folder, method, train, test)
+    return scores
+
+
+def score_fitted(
+    folder: str | os.PathLike[str],
+    method: Method,
+    samples: Samples,
+    metrics: Sequence[str] | None = None,
+    seeds: int = 5,
+    *,
+    train: Samples | None = None,
+    skip_inapplicable: bool = False,
+    progress: bool = False,
+    epoch: int | None = None,
+) -> dict[str, Score]:
+    """Score a method and write the scores into its run folder, those on the way with their epoch; the rest as in `evaluate`."""
+    scores = evaluate(method, samples, metrics, seeds, progress, train, skip_inapplicable)
+    write_scores(folder, scores, epoch)
     return scores
 
 

@@ -17,14 +17,14 @@ import numpy as np
 
 from untwine.data import Splits
 from untwine.evaluation.registry import METRICS
-from untwine.evaluation.scoring import evaluate
+from untwine.evaluation.run import score_fitted
 from untwine.method.contract import Method
 from untwine.methods import find_method
 from untwine.runs import files
 from untwine.runs.names import CELL
 from untwine.runs.renamed import to_former
 from untwine.runs.saving import seal
-from untwine.runs.scores import Score, read_scores, write_scores
+from untwine.runs.scores import read_scores
 from untwine.samples import Samples
 
 LABELS = ("study", "size", "data", "row")
@@ -125,12 +125,12 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
         if epoch in cell.epochs_scored:
             began = time.monotonic()
             # Written to a file: a resumed run does not pass this epoch again.
-            write_scores(folder, _score(cell, method, Splits(train, test), cell.epochs_metrics), epoch)
+            _score(cell, folder, method, Splits(train, test), cell.epochs_metrics, epoch)
             watching += time.monotonic() - began
 
     origin = {"name": cell.name, "options": cell.to_json()["options"]}
     method.fit(train, out=folder, resume=True, every=EVERY, origin=origin, watch=watch if cell.epochs_scored else None)
-    write_scores(folder, _score(cell, method, Splits(train, test), cell.metrics))
+    _score(cell, folder, method, Splits(train, test), cell.metrics)
     last = len({(row.stage, row.epoch) for row in method.history_})
     # All are read back, so that a resumed cell has the rows of one that never stopped.
     read = {epoch: read_scores(folder, epoch) for epoch in cell.epochs_scored if epoch != last} | {last: read_scores(folder)}
@@ -138,14 +138,14 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
     return _rows(cell, scores, max(method.seconds_ - watching, 0.0))
 
 
-def _score(cell: Cell, method: Method, splits: Splits, metrics: Sequence[str]) -> dict[str, Score]:
+def _score(cell: Cell, folder: Path, method: Method, splits: Splits, metrics: Sequence[str], epoch: int | None = None) -> None:
     training, samples = splits
     train = training if cell.learn == "training part" else None
     if cell.learn == "first half":
         targets = np.arange(len(samples)) if samples.groups is None else np.flatnonzero(samples.groups)
         first = targets[: len(targets) // 2]
         train, samples = samples[first], samples[np.delete(np.arange(len(samples)), first)]
-    return evaluate(method, samples, metrics, cell.resamples, train=train, skip_inapplicable=True)
+    score_fitted(folder, method, samples, metrics, cell.resamples, train=train, skip_inapplicable=True, epoch=epoch)
 
 
 def _shuffle(cell: Cell, splits: Splits) -> Splits:
