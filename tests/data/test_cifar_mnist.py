@@ -133,3 +133,23 @@ def test_more_objects_than_available_are_refused(folder):
     as_npz(folder / "cifar10", tiny()[0])
     with pytest.raises(ValueError, match=r"n_target \+ n_background must be a whole number from 2 to 50; got 60"):
         load("cifar_mnist", folder=folder, n_target=30, n_background=30, n_test=4)
+
+
+def test_the_authors_mix_halves_objects_and_digits(folder):
+    as_npz(folder / "cifar10", tiny()[0])
+    opaque, authors = (load("cifar_mnist", folder=folder, mix=mix, **SMALL) for mix in ("opaque", "authors"))
+    for before, after in zip(opaque, authors, strict=True):
+        np.testing.assert_array_equal(before.labels, after.labels)
+        np.testing.assert_array_equal(before.factors, after.factors)
+        alone = before.background.x
+        np.testing.assert_array_equal(after.background.x, np.round(alone.astype(np.float32) / 255 / 2 * 255).astype(np.uint8))
+        # Away from the stroke an object is at half its brightness; under it half of the white ink is added.
+        target, corner = after.target.x, before.target.x[:, :, 0, 0]
+        np.testing.assert_allclose(target[:, :, 0, 0], corner / 2, atol=0.51)
+        assert (target.max(axis=(1, 2, 3)) > 127).all()
+        assert target.max() < 255
+
+
+def test_an_unknown_mix_is_refused_before_files_are_read(tmp_path):
+    with pytest.raises(ValueError, match=r"mix must be 'opaque' or 'authors'; got 'author'; did you mean 'authors'\?"):
+        load("cifar_mnist", folder=tmp_path, mix="author")

@@ -75,3 +75,22 @@ def test_more_sprites_than_available_are_refused(folder):
         pytest.raises(ValueError, match=r"n_target \+ n_test must be a whole number from 3 to 737280; got 737281"),
     ):
         load("dsprites_mnist", folder=folder, n_target=737_181, n_test=100)
+
+
+def test_the_authors_mix_dims_the_digits_and_not_the_sprite(folder, splits):
+    with pytest.warns(UserWarning, match="dSprites redrawn, not dSprites"):
+        authors = load("dsprites_mnist", folder=folder, mix="authors", **SMALL)
+    for before, after in zip(splits, authors, strict=True):
+        np.testing.assert_array_equal(before.factors, after.factors)
+        sprite = before.target.x == 255
+        np.testing.assert_array_equal(after.target.x == 255, sprite)
+        for mixed, plain in (
+            (after.target.x[~sprite], before.target.x[~sprite]),
+            (after.background.x, before.background.x),
+        ):
+            np.testing.assert_allclose(mixed, plain / 2, atol=0.51)
+
+
+def test_an_unknown_mix_is_refused_before_files_are_read(tmp_path):
+    with pytest.raises(ValueError, match="mix must be 'opaque' or 'authors'; got 3"):
+        load("dsprites_mnist", folder=tmp_path, mix=3)

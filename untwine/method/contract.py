@@ -28,6 +28,7 @@ from untwine.method.fields import Device, Precision, Seed
 from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
 from untwine.registry.checks import check_int
 from untwine.runs import saving
+from untwine.runs.compatibility import to_former
 from untwine.runs.history import Row, read_history
 from untwine.runs.names import checkpoint_path, is_finished
 from untwine.samples import Samples, observations
@@ -300,8 +301,9 @@ class Method(Estimator):
 
     def _take_finished(self, folder: Path, samples: Samples, own: Mapping[str, nn.Module]) -> Self:
         card = saving.read_sealed_card(folder)
-        mine = (self.name, self.get_params(), samples.fingerprint())
-        if (card["method"], card["params"], card["data"].get("fingerprint")) != mine:
+        mine = (self.name, to_former(self.name, self.get_params()), samples.fingerprint())
+        theirs = (card["method"], to_former(self.name, card["params"]), card["data"].get("fingerprint"))
+        if theirs != mine:
             raise ValueError(
                 f"{folder} holds a finished run of another method, options or data; repeat them exactly, or choose another "
                 "folder."

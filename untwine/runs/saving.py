@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from untwine.runs import files
+from untwine.runs.compatibility import to_today
 from untwine.runs.history import Row, write_history
 from untwine.runs.names import DERIVED, FORMAT_VERSION, METHOD, WEIGHTS
-from untwine.runs.renamed import to_today
 
 NEEDED = {"method", "params", "shape", "own_networks", "data", "seconds", "weights_sha256"}  # to build the method again
 

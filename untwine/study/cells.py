@@ -21,8 +21,8 @@ from untwine.evaluation.run import score_fitted
 from untwine.method.contract import Method
 from untwine.methods import find_method
 from untwine.runs import files
+from untwine.runs.compatibility import to_former
 from untwine.runs.names import CELL
-from untwine.runs.renamed import to_former
 from untwine.runs.saving import seal
 from untwine.runs.scores import read_scores
 from untwine.samples import Samples
@@ -79,7 +79,8 @@ class Cell:
     def fingerprint(self) -> str:
         """A hash of the configuration, labels left out, and of the versions of its metrics."""
         content = {key: value for key, value in self.to_json().items() if key not in LABELS}
-        content["options"] = to_former(content["options"])
+        content["options"] = to_former(self.name, content["options"])
+        content["params"] = to_former(self.method, content["params"])
         # Version 1 is left out, as in long tables that were written before metrics had versions.
         names = [name for name in (*self.metrics, *self.epochs_metrics) if name in METRICS]
         raised = {name: METRICS[name].version for name in names if METRICS[name].version > 1}

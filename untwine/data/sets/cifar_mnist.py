@@ -2,18 +2,21 @@
 
 "Double InfoGAN for contrastive analysis", section 5. Letters: y an object, t a digit, both in [0, 1].
 
-The paper does not say how a digit is combined with an object. Here its ink is white and opaque: x = y + t (1 - y).
+The paper does not say how a digit is combined with an object. With `mix="opaque"` its ink is white and opaque:
+x = y + t (1 - y). With `mix="authors"`, as in the authors' public code, x = y / 2 + t / 2 with the digit resized to the side of
+the object, and objects alone are y / 2 too.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from untwine._typing import Array
 from untwine.data.data_set import DataSet
-from untwine.data.images.blending import overlay
+from untwine.data.images.blending import blend, overlay, to_bytes
 from untwine.data.images.resizing import channels_first, resize
 from untwine.data.location import data_folder
 from untwine.data.options import check_size
@@ -21,8 +24,10 @@ from untwine.data.readers.cifar10 import SIDE, read_cifar10
 from untwine.data.readers.mnist import read_mnist
 from untwine.data.sampling import sample_balanced
 from untwine.data.splits import Splits
-from untwine.registry.checks import check_int
-from untwine.samples import Samples
+from untwine.registry.checks import check_choice, check_int
+from untwine.samples import Samples, unit_range
+
+MIXES = ("opaque", "authors")
 
 
 def cifar_mnist(
@@ -31,6 +36,7 @@ def cifar_mnist(
     n_background: int = 25_000,
     n_test: int = 10_000,
     size: int = 32,
+    mix: Literal["opaque", "authors"] = "opaque",
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> Splits:
@@ -48,6 +54,9 @@ def cifar_mnist(
         Number of test objects with a digit, at most 10,000; half as many without are added.
     size
         Side length in pixels, from 8 to 128; 32 is CIFAR-10's own, and 64 the paper's.
+    mix
+        How a digit is combined with an object: `opaque`, white ink over it, or `authors`, half of each, and objects alone at
+        half their brightness, as in the authors' code.
     seed
         Decides which objects and digits are used, and how they are paired.
     folder
@@ -65,15 +74,16 @@ def cifar_mnist(
     """
     n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
     size, seed, n_test = check_size(size), check_int("seed", seed, 0), check_int("n_test", n_test, 2)
+    check_choice("mix", mix, MIXES)
     cifar, mnist = read_cifar10(folder), read_mnist(data_folder(folder) / "mnist")
     check_int("n_target + n_background", n_target + n_background, 2, len(cifar["y_train"]))
     check_int("n_test", n_test, 2, len(cifar["y_test"]))
     rng = np.random.default_rng([seed, 0])
     objects = rng.permutation(len(cifar["y_train"]))[: n_target + n_background]
-    train = _contrast(cifar, mnist, "train", objects[:n_target], objects[n_target:], size, rng)
+    train = _contrast(cifar, mnist, "train", objects[:n_target], objects[n_target:], size, mix, rng)
     rng = np.random.default_rng([seed, 1])
     objects = rng.permutation(len(cifar["y_test"]))[:n_test]
-    test = _contrast(cifar, mnist, "test", objects, rng.permutation(objects)[: n_test // 2], size, rng)
+    test = _contrast(cifar, mnist, "test", objects, rng.permutation(objects)[: n_test // 2], size, mix, rng)
     return Splits(train, test)
 
 
@@ -84,13 +94,20 @@ def _contrast(
     target: Array,
     background: Array,
     size: int,
+    mix: str,
     rng: np.random.Generator,
 ) -> Samples:
     """Return the objects with indices `target` with a digit each, and those with indices `background` without."""
     objects, classes = cifar[f"x_{split}"], cifar[f"y_{split}"]
-    digits = np.pad(mnist[f"x_{split}"], ((0, 0), (2, 2), (2, 2)))
     digit_indices = sample_balanced(rng, mnist[f"y_{split}"], len(target))
-    with_digit = overlay(objects, target, digits, digit_indices, lambda y, t: y + t[:, None] * (1 - y))
+    if mix == "opaque":
+        digits = np.pad(mnist[f"x_{split}"], ((0, 0), (2, 2), (2, 2)))
+        with_digit = overlay(objects, target, digits, digit_indices, lambda y, t: y + t[:, None] * (1 - y))
+        alone = objects[background]
+    else:
+        used, place = np.unique(digit_indices, return_inverse=True)
+        with_digit = overlay(objects, target, resize(mnist[f"x_{split}"][used], SIDE), place, blend)
+        alone = to_bytes(unit_range(objects[background]) / 2)
     return Samples.contrast(
         target=Samples(
             _resize(with_digit, size),
@@ -99,9 +116,7 @@ def _contrast(
             label_names=tuple("0123456789"),
             factor_names=("object",),
         ),
-        background=Samples(
-            _resize(objects[background], size), factors=classes[background, None].astype(float), factor_names=("object",)
-        ),
+        background=Samples(_resize(alone, size), factors=classes[background, None].astype(float), factor_names=("object",)),
     )
 
 

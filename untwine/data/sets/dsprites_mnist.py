@@ -1,17 +1,20 @@
 """A sprite over four handwritten digits, against the digits alone.
 
 "Double InfoGAN for contrastive analysis", section 5: the digits 1, 2, 3 and 4 form a square, each in random handwriting; a
-target has a sprite of dSprites on top. Ink and sprite are both white, so that a pixel is the maximum of the two.
+target has a sprite of dSprites on top. Ink and sprite are both white, so that a pixel is the maximum of the two; with
+`mix="authors"`, as in the authors' public code, the ink is grey, at half its brightness.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from untwine._typing import Array
 from untwine.data.data_set import DataSet
+from untwine.data.images.blending import to_bytes
 from untwine.data.images.resizing import average_pool
 from untwine.data.images.sprites import SHAPES, SIDE
 from untwine.data.location import data_folder
@@ -19,10 +22,11 @@ from untwine.data.options import check_pooled_size
 from untwine.data.readers.mnist import read_mnist
 from untwine.data.sets.dsprites import NAMES, dsprites_grid
 from untwine.data.splits import Splits
-from untwine.registry.checks import check_int
-from untwine.samples import Samples
+from untwine.registry.checks import check_choice, check_int
+from untwine.samples import Samples, unit_range
 
 DIGITS = (1, 2, 3, 4)  # from the upper left to the lower right
+MIXES = ("opaque", "authors")
 FACTORS = (*(f"salient {name}" for name in NAMES), *(f"ink of {digit}" for digit in DIGITS))
 
 
@@ -32,6 +36,7 @@ def dsprites_mnist(
     n_background: int = 25_000,
     n_test: int = 10_000,
     size: int = 64,
+    mix: Literal["opaque", "authors"] = "opaque",
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> Splits:
@@ -48,6 +53,9 @@ def dsprites_mnist(
         Number of test images with a sprite, with `n_target` at most 737,280; half as many without are added.
     size
         Side length in pixels: 64, or 32, 16 or 8 by average pooling.
+    mix
+        The brightness of the digits: `opaque`, that of MNIST, or `authors`, half of it in both groups, so that the sprite
+        stands out, as in the authors' code.
     seed
         Decides which digits and sprites are used, and how they are paired.
     folder
@@ -67,6 +75,7 @@ def dsprites_mnist(
     """
     n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
     size, seed, n_test = check_pooled_size(size, SIDE), check_int("seed", seed, 0), check_int("n_test", n_test, 2)
+    check_choice("mix", mix, MIXES)
     mnist, grid = read_mnist(data_folder(folder) / "mnist"), dsprites_grid(folder=folder)
     check_int("n_target + n_test", n_target + n_test, 3, len(grid))
     indices = np.random.default_rng([seed, 0]).permutation(len(grid))[: n_target + n_test]
@@ -78,7 +87,7 @@ def dsprites_mnist(
         sprites = grid.samples(sprite_indices)
         digits, ink = draw_four_digits(*mnist_split, len(sprite_indices), rng)
         target = Samples(
-            average_pool(np.maximum(digits, sprites.x), size),
+            average_pool(np.maximum(_dim(digits, mix), sprites.x), size),
             labels=sprites.labels,
             factors=np.hstack([np.asarray(sprites.factors), ink]),
             label_names=SHAPES,
@@ -86,9 +95,14 @@ def dsprites_mnist(
         )
         digits, ink = draw_four_digits(*mnist_split, n_plain, rng)
         unknown = np.full((n_plain, len(NAMES)), np.nan)
-        background = Samples(average_pool(digits, size), factors=np.hstack([unknown, ink]), factor_names=FACTORS)
+        background = Samples(average_pool(_dim(digits, mix), size), factors=np.hstack([unknown, ink]), factor_names=FACTORS)
         splits.append(Samples.contrast(target=target, background=background))
     return Splits(*splits)
+
+
+def _dim(digits: Array, mix: str) -> Array:
+    """Return digits at half their brightness where they are mixed as the authors do."""
+    return to_bytes(unit_range(digits) / 2) if mix == "authors" else digits
 
 
 def draw_four_digits(x: Array, y: Array, n: int, rng: np.random.Generator) -> tuple[Array, Array]:

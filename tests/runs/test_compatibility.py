@@ -1,0 +1,14 @@
+"""Options that were renamed or added since do not change the fingerprints of cells that were finished before."""
+
+from untwine.runs.compatibility import to_former, to_today
+
+
+def test_an_added_option_is_left_out_while_it_changes_nothing():
+    assert to_former("cifar_mnist", {"size": 32, "mix": "opaque"}) == {"size": 32}
+    assert to_former("cifar_mnist", {"size": 32, "mix": "authors"}) == {"size": 32, "mix": "authors"}
+    assert to_former("another", {"mix": "opaque"}) == {"mix": "opaque"}
+
+
+def test_a_renamed_value_is_read_and_fingerprinted_by_both_names():
+    assert to_former("coil20", {"held_out": "images"}) == {"held_out": "pictures"}
+    assert to_today({"held_out": "pictures", "size": 64}) == {"held_out": "images", "size": 64}

@@ -1,0 +1,32 @@
+"""Options that were renamed or added since: run folders and finished cells of studies written before stay valid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# (option of a data set, its value today) -> the value that was written before
+RENAMED: Mapping[tuple[str, str], str] = {("held_out", "images"): "pictures"}
+TODAY = {(option, former): value for (option, value), former in RENAMED.items()}
+# (data set or method, option that it did not have at first) -> the value that gives what it did then
+ADDED: Mapping[tuple[str, str], Any] = {
+    ("cifar_mnist", "mix"): "opaque",
+    ("dsprites_mnist", "mix"): "opaque",
+}
+
+
+def to_today(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of a data set as they are spelled today."""
+    return {key: TODAY.get((key, str(value)), value) for key, value in options.items()}
+
+
+def to_former(owner: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of a data set or fields of a method as they were at first, which fingerprints are taken of.
+
+    What was added since is left out as long as it has the value that changes nothing.
+    """
+    return {
+        key: RENAMED.get((key, str(value)), value)
+        for key, value in options.items()
+        if (owner, key) not in ADDED or value != ADDED[owner, key]
+    }
