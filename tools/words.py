@@ -166,6 +166,7 @@ EXCEPTIONS = (
         "the deviations from a paper, in a method's docstring or page",
     ),
     Exempt("untwine/methods/pca.py", r"\bdeviation\b", "the name of a saved buffer"),
+    Exempt("tests/runs/test_compatibility.py", "pictures", "the value that earlier run folders hold"),
     Exempt("untwine/runs/compatibility.py", "pictures", "the value that earlier run folders hold"),
     Exempt("tests/data/test_affectnet.py", r"\beye\b", "an eye of a drawn face"),
     Exempt("tests/evaluation/test_gallery.py", "told", "a stored key of galleries"),

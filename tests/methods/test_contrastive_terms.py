@@ -68,6 +68,27 @@ def test_a_step_on_eq_8_is_the_elbo_the_background_salient_penalty_and_w2_of_the
     assert all(term.item() > 0 for term in expected.values())
 
 
+def test_eq_8_to_the_letter_has_w2_of_samples_and_a_constant_rate():
+    begun = Begun("principled_vae", lambda_s=0.0, lambda_z=11.0, w2_of="samples", schedule="constant")
+    torch.testing.assert_close(begun.moves["vae"]["w2"], 11.0 * w2(begun.z[:N], begun.z[N:]))
+    method = small("principled_vae", schedule="constant")
+    method._prepare(vectors(), {})
+    (stage,) = method.stages()
+    assert stage.schedule is None
+    for setting in METHODS["principled_vae"].papers.values():
+        assert (setting["w2_of"], setting["schedule"], setting["lambda_z"]) == ("samples", "constant", 1.0)
+
+
+def test_the_mmd_of_the_authors_is_biased_with_thirteen_kernels():
+    begun = Begun("mm_cvae", lambda_z=3.0, lambda_s=5.0, mmd="authors")
+    gammas = [10.0**power for power in range(-6, 7)]
+    kernel = lambda a, b: sum(torch.exp(-g * (a[:, None] - b).square().sum(-1)) for g in gammas).mean()  # noqa: E731
+    mmd = lambda a, b: kernel(a, a) + kernel(b, b) - 2 * kernel(a, b)  # noqa: E731
+    s = begun.s[N:]
+    torch.testing.assert_close(begun.moves["vae"]["mmd_common"], 3.0 * mmd(begun.z[:N], begun.z[N:]))
+    torch.testing.assert_close(begun.moves["vae"]["mmd_salient"], 5.0 * mmd(s, torch.zeros_like(s)))
+
+
 def test_lambda_z_of_0_gives_eq_7():
     begun = Begun("principled_vae", lambda_s=7.0, lambda_z=0.0)
     torch.testing.assert_close(begun.moves, {"vae": {**begun.bound(), "salient_penalty": 7.0 * begun.salient_penalty()}})

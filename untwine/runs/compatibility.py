@@ -12,6 +12,9 @@ TODAY = {(option, former): value for (option, value), former in RENAMED.items()}
 ADDED: Mapping[tuple[str, str], Any] = {
     ("cifar_mnist", "mix"): "opaque",
     ("dsprites_mnist", "mix"): "opaque",
+    ("mm_cvae", "mmd"): "unbiased",
+    ("principled_vae", "schedule"): "cosine",
+    ("principled_vae", "w2_of"): "means",
 }
 
 
