@@ -45,8 +45,16 @@ def test_the_terms_of_stage_one_are_those_of_equation_6():
     torch.testing.assert_close(terms["decay"], 0.01 * c[batch.index].square().sum() / 6)
 
 
-def test_the_terms_of_stage_two_are_those_of_equation_8():
-    method = un.LORD(**TINY | {"alpha": 3.0})
+@pytest.mark.parametrize(
+    ("alphas", "weights"),
+    [
+        ({"alpha": 3.0}, (3, 3)),
+        ({"alpha": 3.0, "alpha_class": 5.0}, (5, 3)),
+        ({"alpha_class": 2.0, "alpha_content": 7.0}, (2, 7)),
+    ],
+)
+def test_the_terms_of_stage_two_are_those_of_equation_8(alphas, weights):
+    method = un.LORD(**TINY | alphas)
     batch, (players, terms) = first_move(method, stage=1)
     nets = method.nets_
     assert players == ("generator", "encoders")
@@ -55,10 +63,10 @@ def test_the_terms_of_stage_two_are_those_of_equation_8():
         x = nets["generator"](e, c)
     torch.testing.assert_close(terms["reconstruction"], (x - batch.x).abs().mean())
     torch.testing.assert_close(
-        terms["class"], 3 * (e - nets["class_codes"].weight.detach()[batch.labels]).square().sum() / (6 * 4)
+        terms["class"], weights[0] * (e - nets["class_codes"].weight.detach()[batch.labels]).square().sum() / (6 * 4)
     )
     torch.testing.assert_close(
-        terms["content"], 3 * (c - nets["content_codes"].weight.detach()[batch.index]).square().sum() / (6 * 3)
+        terms["content"], weights[1] * (c - nets["content_codes"].weight.detach()[batch.index]).square().sum() / (6 * 3)
     )
 
 

@@ -10,7 +10,8 @@ $$\min_{E_y, E_c, \theta} \sum_i \|G_\theta(E_y(x_i), E_c(x_i)) - x_i\|
     + \alpha_1 \|E_y(x_i) - e_{y_i}\|^2 + \alpha_2 \|E_c(x_i) - c_i\|^2$$
 
 Letters: y_i the class of sample i; e_y the code that all samples of a class share, c_i the content code of one sample, both
-free parameters; G the generator, E_y and E_c the encoders. `alpha` is both alphas.
+free parameters; G the generator, E_y and E_c the encoders. `alpha_class` and `alpha_content` are the two alphas, `alpha` those
+of them that are not given.
 Reductions: the reconstruction is the mean absolute error over elements; the decay is summed over dimensions, the distances
 of codes are means over them; all are means over samples.
 
@@ -89,6 +90,10 @@ class LORD(ClassContent):
         The epochs of stage two; 0 leaves it out, and encoding then optimises codes with the generator frozen.
     alpha
         The weight of the distances between the encoders' outputs and the codes of stage one.
+    alpha_class
+        This weight for the class encoder alone; None takes `alpha`.
+    alpha_content
+        This weight for the content encoder alone; None takes `alpha`.
     inference
         How codes are inferred in stage one: `latent` optimises all of them directly; `semi` has an encoder of content,
         `amortised` two encoders.
@@ -108,6 +113,8 @@ class LORD(ClassContent):
     lr_class: NonNegative = 1e-2
     epochs_encoders: CountOrZero = 20
     alpha: Weight = 10.0
+    alpha_class: Weight | None = None
+    alpha_content: Weight | None = None
     inference: Literal["latent", "semi", "amortised"] = "latent"
     regularisation: Literal["noise", "kl", "none"] = "noise"
     beta: Weight = 1e-3
@@ -186,10 +193,11 @@ class LORD(ClassContent):
         e, code = nets["class_encoder"](batch.x).to(batch.x.dtype), nets["content_encoder"](batch.x).to(batch.x.dtype)
         x = nets["generator"](e, code[:, : self.n_content])
         terms = {"reconstruction": reconstruction.mean_loss(self.loss, x, batch.x)}
-        if self.alpha:
-            terms["class"] = self.alpha * functional.mse_loss(e, nets["class_codes"].read(batch.labels))
-        if self.alpha and self.inference == "latent":
-            terms["content"] = self.alpha * functional.mse_loss(code, nets["content_codes"].read(batch.index))
+        alpha_1, alpha_2 = (self.alpha if one is None else one for one in (self.alpha_class, self.alpha_content))
+        if alpha_1:
+            terms["class"] = alpha_1 * functional.mse_loss(e, nets["class_codes"].read(batch.labels))
+        if alpha_2 and self.inference == "latent":
+            terms["content"] = alpha_2 * functional.mse_loss(code, nets["content_codes"].read(batch.index))
         yield ("generator", "encoders"), terms
 
     def codes(self, x: Tensor) -> dict[str, Tensor]:

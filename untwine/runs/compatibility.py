@@ -12,6 +12,8 @@ TODAY = {(option, former): value for (option, value), former in RENAMED.items()}
 ADDED: Mapping[tuple[str, str], Any] = {
     ("cifar_mnist", "mix"): "opaque",
     ("dsprites_mnist", "mix"): "opaque",
+    ("lord", "alpha_class"): None,
+    ("lord", "alpha_content"): None,
     ("mm_cvae", "mmd"): "unbiased",
     ("principled_vae", "schedule"): "cosine",
     ("principled_vae", "w2_of"): "means",
