@@ -42,7 +42,7 @@ def bars(seed):
 
 
 def grassy_mnist(seed):
-    """The digits and the grass of paper 000, where they are at hand."""
+    """The digits and the grass of *Towards Principled Objectives*, where they are available."""
     try:
         return un.load("grassy_mnist", n_per_class=1000, n_test=10, seed=seed).train
     except FileNotFoundError as missing:

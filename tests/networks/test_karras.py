@@ -1,4 +1,4 @@
-"""The networks of paper 001, layer by layer: pixel norm, average pooling, nearest up-sampling, and a trunk without norm."""
+"""The networks of Ruiz et al. 2018, layer by layer: pixel norm, average pooling, nearest up-sampling, a trunk without norm."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-r"""ML-VAE: Bouchacourt, Tomioka and Nowozin, *Multi-Level Variational Autoencoder*, 2018 (Eq. 4 of paper 004).
+r"""ML-VAE: Bouchacourt, Tomioka and Nowozin, *Multi-Level Variational Autoencoder*, 2018 (Eq. 4 of Gabbay and Hoshen 2020).
 
 For a group M of samples of one class,
 
@@ -12,7 +12,7 @@ Reductions: likelihood and KL terms are summed over dimensions; the sum over gro
 
 Deviations
 - A single sample is encoded by itself, as a group of one; its code is the posterior mean.
-- Log-variances are bounded; vectors are standardised. The networks are those of `LORD`, as in paper 004.
+- Log-variances are bounded; vectors are standardised. The networks are those of `LORD`, as in Gabbay and Hoshen 2020.
 """
 
 from __future__ import annotations

@@ -53,10 +53,10 @@ def attribute_accuracy(
     """Return the accuracy of binary attributes (n, k) predicted along mean-difference vectors of codes (n, d).
 
     w_k = mean of the codes with attribute k - mean of those without; s_i = w_k . z_i; b minimises the hinge loss
-    sum_i max(0, 1 - y_i (s_i + b)), y being 1 or -1; the attribute is predicted where s_i + b > 0 (paper 002, table 2). In
-    [0, 1], higher is better: 1 means that one direction separates the attribute, `majority` that the codes do not encode it
-    (constant codes get it). Order and rotation of latents do not matter, nor does duplicating all of them; their scales do, for
-    w is not whitened. It does not measure disentanglement.
+    sum_i max(0, 1 - y_i (s_i + b)), y being 1 or -1; the attribute is predicted where s_i + b > 0 (Kumar et al. 2018,
+    table 2). In [0, 1], higher is better: 1 means that one direction separates the attribute, `majority` that the codes do not
+    encode it (constant codes get it). Order and rotation of latents do not matter, nor does duplicating all of them; their
+    scales do, because w is not whitened. It does not measure disentanglement.
 
     Fitted on the other folds and tested on each, or fitted and tested on the two sets of samples of `split` (train, test).
 

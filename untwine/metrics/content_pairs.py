@@ -46,9 +46,9 @@ def transfer_pairs(labels: ArrayLike, contents: ArrayLike, most: int = 1000, see
 def landmark_pairs(labels: ArrayLike, points: ArrayLike, most: int = 1000, seed: int = 0) -> tuple[Array, Array, Array]:
     """Return samples that give the class, samples of other classes that give the content, and the ground truth of each pair.
 
-    As in paper 004 for faces, whose content is known by landmarks (n, k, 2) alone: two samples of one class are drawn, the
-    first gives the class and the second is the ground truth; the content is that of the sample of another class whose landmarks
-    are nearest to the ground truth's, by the Euclidean distance. At most `most` pairs are drawn.
+    As in Gabbay and Hoshen 2020 for faces, whose content is known by landmarks (n, k, 2) alone: two samples of one class are
+    drawn, the first gives the class and the second is the ground truth; the content is that of the sample of another class
+    whose landmarks are nearest to the ground truth's, by the Euclidean distance. At most `most` pairs are drawn.
     """
     y, places = np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1), np.asarray(points, dtype=float)
     if places.ndim != 3 or len(places) != len(y) or not places.size or not np.isfinite(places).all():

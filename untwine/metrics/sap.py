@@ -52,7 +52,7 @@ def sap_score(
     split: Split | None = None,
     seed: int = 0,
 ) -> SAP:
-    """Return the SAP score of codes (n, d) for factors (n, k) (paper 002, section 3).
+    """Return the SAP score of codes (n, d) for factors (n, k) (Kumar et al. 2018, section 3).
 
     S_ij is how well latent i alone predicts factor j: for a continuous factor R2 of a line, for a class the best **balanced**
     accuracy that thresholds on the latent reach on these very samples (one fewer than there are classes). The

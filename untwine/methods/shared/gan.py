@@ -11,7 +11,7 @@ from untwine.losses import adversarial
 from untwine.method.fields import Count, NonNegative, Positive, Weight
 from untwine.method.kinds import Trained
 
-BETAS = (0.5, 0.999)  # of Adam, as in paper 003
+BETAS = (0.5, 0.999)  # of Adam, as in Carton et al. 2024
 Prior = Literal["normal", "uniform"]
 CodePosterior = Literal["laplace", "gaussian"]
 
