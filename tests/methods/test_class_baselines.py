@@ -160,7 +160,7 @@ def test_a_term_at_weight_0_is_not_computed(kind, off):
 
 
 def test_ml_vae_refuses_groups_of_nothing():
-    with pytest.raises(ValueError, match="MLVAE: together must be a whole number >= 1; got 0"):
+    with pytest.raises(ValueError, match="MLVAE: together must be an integer >= 1; got 0"):
         un.MLVAE(together=0).fit(rows())
 
 

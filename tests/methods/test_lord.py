@@ -202,7 +202,7 @@ def test_classes_of_training_have_codes_and_others_have_none():
     codes = method.class_codes([2, 0, 2])
     np.testing.assert_array_equal(codes, method.nets_["class_codes"].weight.detach().numpy()[[2, 0, 2]])
     for wrong in ([4], [-1], [0.5], 1):
-        with pytest.raises(ValueError, match=r"labels must be training classes as whole numbers \(n,\) below 4"):
+        with pytest.raises(ValueError, match=r"labels must be training classes as integers \(n,\) below 4"):
             method.class_codes(wrong)
     with pytest.raises(ValueError, match="class_codes needs a method with a code for every class; lord has none"):
         un.LORD(**{**TINY, "inference": "amortised"}).fit(data).class_codes([0])

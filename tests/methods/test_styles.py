@@ -71,7 +71,7 @@ def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
         ValueError, match="cluster_styles needs the domain of every sample as its label; got samples without one"
     ):
         cluster_styles(Samples(data.x))
-    with pytest.raises(ValueError, match="clusters of 'edges' must be a whole number from 1 to 1; got 2"):
+    with pytest.raises(ValueError, match="clusters of 'edges' must be an integer from 1 to 1; got 2"):
         cluster_styles(data, 2, features="pixels")
     with pytest.raises(ValueError, match="the weights of vgg16 must be in a file"):
         cluster_styles(data, 1)

@@ -431,10 +431,12 @@ def test_of_a_sweep_the_lowest_is_shown_alone_once_all_is_finished(tmp_path):
 
 
 def test_the_lowest_needs_a_sweep_and_a_column(tmp_path):
-    with pytest.raises(ValueError, match=r"the row 'PCA' must sweep a field to show the lowest of; got no list of values\.$"):
+    with pytest.raises(
+        ValueError, match=r"the row 'PCA' must sweep a field, because it has the key 'lowest'; .*remove the key\.$"
+    ):
         written(tmp_path, LOWEST.replace("[0, 2.5]", "2.5"))
     with pytest.raises(
-        ValueError, match=r"lowest of the row 'PCA' must be known names; got 'w2\.z'; choose one of .*, w2\.common\.$"
+        ValueError, match=r"lowest of the row 'PCA' must be a known name; got 'w2\.z'; choose one of .*, w2\.common\.$"
     ):
         written(tmp_path, LOWEST.replace('lowest = "w2.common"', 'lowest = "w2.z"'))
 
@@ -685,5 +687,5 @@ def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):
     assert {entry.data for entry in study.table().entries if entry.row == first} == {"other"}
     others = {cell.data for cell in study.cells() if cell.row != first}
     assert len(others) > 1
-    with pytest.raises(ValueError, match=r"data of the row .* must be known names; got 'nowhere'; did you mean 'other'"):
+    with pytest.raises(ValueError, match=r"data of the row .* must be a known name; got 'nowhere'; did you mean 'other'"):
         written(tmp_path, two.replace('data = ["other"]', 'data = ["nowhere"]'))

@@ -38,7 +38,8 @@ class ContrastivePCA(LinearContrastive):
     Parameters
     ----------
     alpha
-        The weight of the background's variance; 0 is the PCA of the target. None chooses it by a sweep, see `alpha_`.
+        The weight of the background's variance; 0 is the PCA of the target. None chooses it by a sweep and
+        stores it in `alpha_`.
     """
 
     alpha: Weight | None = None

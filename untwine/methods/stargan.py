@@ -64,7 +64,7 @@ class StarGAN(Trained):
     w_penalty
         The weight of the critic's gradient penalty.
     n_critic
-        The updates of the critic for one of the translator.
+        The number of updates of the critic for each update of the translator.
     networks
         The architecture of translator and critic by name; `auto` is `residual` (the paper's) for images and `mlp` for vectors.
     """

@@ -124,7 +124,7 @@ def _check_attributes(attributes: ArrayLike, n: int) -> Array:
         raise ValueError(f"attributes must be 0 and 1 of shape ({n}, k); got {truth.dtype} of shape {truth.shape}.")
     if not np.isin(truth, (0, 1)).all() or (np.ptp(truth.astype(float), axis=0) == 0).any():
         raise ValueError(
-            "attributes must be columns of both 0 and 1 and nothing else; got other columns; leave those columns out."
+            "every column of attributes must contain both 0 and 1 and no other value; got columns that do not; leave them out."
         )
     return truth.astype(bool)
 

@@ -39,7 +39,7 @@ def transfer_pairs(labels: ArrayLike, contents: ArrayLike, most: int = 1000, see
     exists = (known[place] == wanted) & (y[i] != y[j])
     i, j, truth = i[exists][:most], j[exists][:most], first[place[exists]][:most]
     if not len(i):
-        raise ValueError("transfer_pairs needs two classes that share a content; got none; pass other samples.")
+        raise ValueError("transfer_pairs needs two classes with samples of the same content; got none; pass other samples.")
     return i, j, truth
 
 
@@ -59,7 +59,9 @@ def landmark_pairs(labels: ArrayLike, points: ArrayLike, most: int = 1000, seed:
     sizes = np.bincount(y)
     several = np.flatnonzero(sizes[y] > 1)
     if len(sizes) < 2 or not len(several):
-        raise ValueError("landmark_pairs needs two classes, one of them with two samples; got none; pass other samples.")
+        raise ValueError(
+            "landmark_pairs needs at least two classes, one of which has two samples; got other labels; pass other samples."
+        )
     rng = np.random.default_rng(seed)
     truth = rng.permutation(several)[:most]
     order, starts = np.argsort(y, kind="stable"), np.cumsum(sizes) - sizes

@@ -90,7 +90,7 @@ def sap_score(
     if classifier == "svm":
         fit, test = check_split(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed)[0]
     elif classifier != "thresholds" or split is not None:
-        raise ValueError(f"classifier must be 'thresholds', or 'svm' with or without split; got {classifier!r}.")
+        raise ValueError(f"classifier must be 'thresholds' or 'svm', and 'svm' where split is given; got {classifier!r}.")
     members = _groups(codes[fit], active, correlated)
     matrix = np.zeros((codes.shape[1], columns.shape[1]))
     lines, classes = np.flatnonzero(varies & scale), np.flatnonzero(varies & ~np.array(scale))
