@@ -214,7 +214,7 @@ def test_interpolate_works_on_a_method_with_one_block():
         (lambda m: manipulate.swap(m, A, A[0], "class"), r"pass b\[None\]"),
     ],
 )
-def test_bad_input_gets_a_sentence(call, sentence):
+def test_bad_input_raises_an_error(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call(COLUMNS)
 

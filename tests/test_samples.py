@@ -42,7 +42,7 @@ def test_x_is_kept_as_single_precision_or_bytes_and_inputs_stay_unchanged():
         (np.full((2, 1, 8, 8), -0.1), "rescale"),
     ],
 )
-def test_bad_observations_get_their_sentence(x, sentence):
+def test_bad_observations_raise_an_error(x, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples(x)
 
@@ -75,12 +75,12 @@ def test_what_is_not_a_number_is_refused(x):
         ({"factors": np.zeros((3, 2)), "factor_names": ("a",)}, "factor_names must be 2 different names"),
     ],
 )
-def test_bad_columns_get_their_sentence(columns, sentence):
+def test_bad_columns_raise_an_error(columns, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples(np.zeros((3, 2)), **columns)
 
 
-def test_columns_of_the_wrong_type_get_their_sentence():
+def test_columns_of_the_wrong_type_raise_an_error():
     with pytest.raises(TypeError, match="factors must be numbers; got strings"):
         Samples(np.zeros((2, 2)), factors=["a", "b"])
     with pytest.raises(TypeError, match="wrap it in a tuple"):
@@ -129,7 +129,7 @@ def test_an_index_keeps_samples_and_columns_together():
         samples[6]
 
 
-def test_one_sided_or_missing_groups_get_their_sentence():
+def test_one_sided_or_missing_groups_raise_an_error():
     with pytest.raises(ValueError, match="have no groups"):
         _ = Samples(np.zeros((2, 2))).target
     with pytest.raises(ValueError, match="have no background: all 2 are"):
@@ -189,7 +189,7 @@ def test_a_target_given_as_nested_lists_is_one_target():
         ),
     ],
 )
-def test_bad_contrasts_get_their_sentence(target, background, sentence):
+def test_bad_contrasts_raise_an_error(target, background, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples.contrast(target=target, background=background)
 

@@ -72,7 +72,7 @@ def test_a_traversal_of_a_fitted_method_begins_from_its_sample():
         (lambda m: manipulate.traverse(m, CODES[0], CODES), r"pass x\[None\]"),
     ],
 )
-def test_bad_input_gets_a_sentence(call, sentence):
+def test_bad_input_raises_an_error(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call(Weighted())
 

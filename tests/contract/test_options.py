@@ -34,7 +34,7 @@ def wrong_values(option):
     wrong = [object(), [1], b"auto", "no such choice"]
     wrong += [] if option.kind == "True or False" else [True]
     wrong += [] if "None" in option.kind else [None]
-    if "number" not in option.kind:
+    if "number" not in option.kind and "integer" not in option.kind:
         return [*wrong, 1, 0.5]
     wrong += NUMBERS
     wrong += [1.5] if "integer" in option.kind else [10**400]
@@ -54,7 +54,7 @@ def test_a_wrong_value_is_refused_at_once_and_before_data_is_touched(name, optio
         assert sentence.startswith(f"{type(method).__name__}: {option.name} must be ")
         assert f"; got {value!r}" in sentence
         allowed = sentence.partition(" must be ")[2].partition("; got ")[0]
-        assert allowed.replace("a finite ", "").replace("a ", "") == option.kind
+        assert allowed.replace("a finite ", "").replace("an ", "").replace("a ", "") == option.kind
         with pytest.raises(type(caught.value)) as refused:
             method.fit(Untouchable())
         assert str(refused.value) == sentence
@@ -144,7 +144,7 @@ def test_other_devices_are_refused(device):
         ("pca", "seed", 2**63, "PCA: seed must be an integer >= 0 and < 2^63; got 9223372036854775808."),
     ],
 )
-def test_the_sentence_names_the_field_what_is_allowed_what_came_and_the_nearest(name, field, value, sentence):
+def test_the_error_names_the_field_the_allowed_values_the_given_one_and_the_nearest(name, field, value, sentence):
     with pytest.raises((TypeError, ValueError)) as caught:
         METHODS[name](**{field: value}).check()
     assert str(caught.value).startswith(sentence)

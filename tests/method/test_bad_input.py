@@ -257,7 +257,7 @@ def refusal(kind, fitted):
 
 
 @pytest.mark.parametrize("kind", CALLS)
-def test_a_call_with_bad_input_gets_its_sentence(kind, fitted, tmp_path, monkeypatch):
+def test_a_call_with_bad_input_raises_an_error(kind, fitted, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sentence = refusal(kind, fitted)
     assert re.search(CALLS[kind][1], sentence), sentence
@@ -266,7 +266,7 @@ def test_a_call_with_bad_input_gets_its_sentence(kind, fitted, tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_kind_has_its_own_sentence(fitted):
+def test_every_kind_has_its_own_error_message(fitted):
     sentences = {kind: refusal(kind, fitted) for kind in CALLS}
     assert len(CALLS) >= 60
     twice = {kind: text for kind, text in sentences.items() if list(sentences.values()).count(text) > 1}
@@ -280,7 +280,7 @@ def test_a_refused_fit_leaves_no_folder(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_refused_before_training(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_created_is_refused_before_training(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     method = small("vae")
     monkeypatch.setattr(method, "step", lambda batch, t: pytest.fail("training began"))

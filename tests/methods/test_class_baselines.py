@@ -55,7 +55,7 @@ def test_the_group_of_ml_vae_shares_the_product_of_its_gaussians():
     torch.testing.assert_close(terms["reconstruction"], ((x - batch.x) ** 2).sum() / (2 * 0.25 * 6) + constant)
 
 
-def test_the_class_encoder_of_ml_vae_learns_from_every_row():
+def test_the_class_encoder_of_ml_vae_learns_from_every_sample():
     method = un.MLVAE(**TINY | {"together": 3})
     data = rows()
     method.fit(data)

@@ -377,12 +377,12 @@ def test_images_go_to_the_networks_from_minus_one_to_one_and_come_back():
         ),
     ],
 )
-def test_options_that_mean_nothing_get_their_sentence(name, options, sentence):
+def test_options_that_mean_nothing_raise_an_error(name, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         small(name, **options).fit(vectors())
 
 
-def test_unknown_priors_groups_without_weight_and_own_networks_get_their_sentence():
+def test_unknown_priors_groups_without_weight_and_own_networks_raise_an_error():
     for group in ("w_target", "w_background"):
         with pytest.raises(ValueError, match=f"{group} must be a number > 0; got 0.0"):
             METHODS["double_infogan"](**{group: 0.0}).fit(vectors())

@@ -128,7 +128,7 @@ def test_amortised_class_codes_are_shared_by_the_samples_of_a_class_in_the_batch
     torch.testing.assert_close(terms["reconstruction"], (x - batch.x).abs().mean())
 
 
-def test_without_encoders_codes_are_found_that_reconstruct_whatever_the_company():
+def test_without_encoders_optimised_codes_reconstruct_whatever_else_is_in_the_batch():
     data = bilinear(4, 5)
     method = un.LORD(**TINY | {"epochs_encoders": 0, "epochs": 40, "width": 32}).fit(data)
     whole, alone = method.encode(data.x), method.encode(data.x[3:4])
@@ -155,7 +155,7 @@ def test_content_moves_between_classes_never_seen():
     assert errors[1] < 0.6 * errors[0]
 
 
-def test_bad_variants_and_own_networks_get_their_sentence():
+def test_bad_variants_and_own_networks_raise_an_error():
     data = bilinear(4, 5)
     with pytest.raises(ValueError, match="inference must be 'latent', 'semi' or 'amortised'; got 'lazy'"):
         un.LORD(inference="lazy").fit(data)

@@ -116,6 +116,6 @@ def test_the_moments_are_those_of_the_codes_of_both_groups():
     assert terms["mmd_salient"] > 0.5
 
 
-def test_a_batch_of_one_gets_the_sentence():
+def test_a_batch_of_one_raises_an_error():
     with pytest.raises(ValueError, match=r"needs at least 2 points in each set; got 1 and 1; raise batch"):
         small("mm_cvae", batch=1).fit(vectors())

@@ -30,7 +30,7 @@ def test_what_fits_comes_back():
         (lambda: check_choice("kind", None, ("a", "b")), "kind must be 'a' or 'b'; got None."),
     ],
 )
-def test_what_does_not_fit_gets_its_sentence(check, sentence):
+def test_what_does_not_fit_raises_an_error(check, sentence):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         check()
 

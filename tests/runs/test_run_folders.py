@@ -153,7 +153,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_what_is_not_whole_and_ours_is_refused_in_one_sentence(run, kind):
+def test_what_is_not_whole_and_ours_is_refused_with_one_error_message(run, kind):
     damage, sentence = DAMAGE[kind]
     damage(run)
     before = sorted(run.rglob("*"))

@@ -155,7 +155,7 @@ def test_an_incomplete_line_of_a_new_cell_costs_no_other(tmp_path):
 
 def test_a_damaged_line_inside_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text(results.HEAD + "a,small,toy\n" + ",".join("1" * len(results.COLUMNS)) + "\n")
-    with pytest.raises(ValueError, match=r"got others in line 2; restore the file\.$"):
+    with pytest.raises(ValueError, match=r"line 2 has others; restore the file\.$"):
         results.read_results(tmp_path / "t.csv")
 
 
@@ -617,7 +617,7 @@ def test_the_papers_figures_are_theirs():
     assert there["L MNIST", "PCA", "s acc %"] is None
 
 
-def test_the_unsupervised_rows_of_the_style_have_what_won_the_search():
+def test_the_unsupervised_rows_of_the_style_have_the_best_settings_of_the_search():
     search, table = (un.Study.read(ROOT / "studies" / f"{name}.toml") for name in ("reference_search", "reference_table1"))
     settings = {cell.row: cell.params for cell in search.cells("small")}
     mean = {entry.row: entry.mean for entry in search.table().entries if entry.column == "mean"}

@@ -14,7 +14,7 @@ Deviations
 - Codes are continuous; the paper has discrete ones as well.
 - The bound of the mutual information has Laplace codes of scale 1 by default, as in Carton et al. 2024; the generator's loss
   is -log D.
-- Decoding has n = 0, the middle of its prior.
+- Decoding sets n = 0, the centre of its prior.
 - Networks, noise and optimizer are those of Carton et al. 2024, so that `DoubleInfoGAN` differs only in its supervision.
 """
 

@@ -11,7 +11,7 @@ batch is another group. One class code is drawn for a group. All networks are on
 Reductions: likelihood and KL terms are summed over dimensions; the sum over groups is divided by the number of samples.
 
 Deviations
-- A single sample is encoded by itself, as a group of one; its code is the posterior mean.
+- At test time each sample is encoded on its own, as a set of one; its code is the posterior mean.
 - Log-variances are bounded; vectors are standardised. The networks are those of `LORD`, as in Gabbay and Hoshen 2020.
 """
 

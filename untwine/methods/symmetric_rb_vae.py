@@ -20,7 +20,7 @@ Deviations
 - `beta_common` adds KL(q(z|x) || p(z)) of both groups (0 is the paper). Nothing in Eqs. 8 and 10 says which block
   encodes the variation of the target alone: z and e may share it. A heavily penalised z leaves it to e.
 - Eq. 9 labels generated samples 1 and Algorithm 1 encoded ones: the latter makes d the log ratio of Eq. 7, and is used.
-- Eq. 10 stands in the paper as log-likelihoods that are minimised: they are subtracted here.
+- The paper writes Eq. 10 as log-likelihoods that are minimised: they are subtracted here.
 - Inputs of the discriminators' joint layers are dropped as whole blocks (the features of x, of z and of e), each with
   probability 0.25 for each sample; the paper does not say whether blocks or single units.
 - One encoder has both heads; the paper has one network for each block.

@@ -1,4 +1,4 @@
-"""The blocks and the networks of the methods that separate class and content; objectives stand in the methods' own files."""
+"""The blocks and the networks of the methods that separate class and content; objectives are in the methods' own files."""
 
 from __future__ import annotations
 

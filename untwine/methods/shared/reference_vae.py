@@ -1,4 +1,4 @@
-"""The networks and the inference of the reference-based VAEs (Ruiz et al. 2018); objectives stand in the methods' own files."""
+"""The networks and the inference of the reference-based VAEs (Ruiz et al. 2018); objectives are in the methods' own files."""
 
 from __future__ import annotations
 
