@@ -7,7 +7,7 @@ import pytest
 from untwine.registry import Catalogue
 
 
-def whole_number(name, thing):
+def check_integer(name, thing):
     if not isinstance(thing, int):
         raise TypeError(f"{name!r} must be an integer")
 
@@ -18,7 +18,7 @@ def catalogue(calls=None):
             calls.append(1)
         return {"one": 1, "two": 2}
 
-    return Catalogue("number", "untwine.numbers", built_in, whole_number)
+    return Catalogue("number", "untwine.numbers", built_in, check_integer)
 
 
 def test_entries_are_read_at_the_first_look_up_and_once():
