@@ -14,8 +14,8 @@ import untwine
 ROOT = Path(untwine.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-# The rooms in order: each may import those before it and no other.
-ROOMS = (
+# The subpackages (and modules at the root) in order: each may import those before it and no other.
+SUBPACKAGES = (
     "_typing",
     "registry",
     "samples",
@@ -46,7 +46,7 @@ IMPORTLIB = {
 LAZY = ("sklearn", "scipy", "matplotlib", "openTSNE", "rich", "PIL", "cyclopts")
 
 
-def room(path):
+def subpackage(path):
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
@@ -68,8 +68,8 @@ def imported(tree):
                 yield node.module
 
 
-def test_every_room_is_in_the_list_and_the_root_holds_no_other_module():
-    assert {room(path) for path in FILES} - {"__init__"} == set(ROOMS)
+def test_every_subpackage_is_in_the_list_and_the_root_holds_no_other_module():
+    assert {subpackage(path) for path in FILES} - {"__init__"} == set(SUBPACKAGES)
     assert {path.stem for path in ROOT.glob("*.py")} <= {"__init__", "__main__", "_typing", "samples", "latents", "manipulate"}
 
 
@@ -79,12 +79,12 @@ def test_every_room_is_in_the_list_and_the_root_holds_no_other_module():
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_imports_flow_one_way(path):
-    own = room(path)
+    own = subpackage(path)
     for module in imported(ast.parse(path.read_text())):
         other = module.split(".")[1]
         if other == "__version__":  # the only thing that the package itself holds
             continue
-        assert ROOMS.index(other) <= ROOMS.index(own), f"{own} may not import {other}"
+        assert SUBPACKAGES.index(other) <= SUBPACKAGES.index(own), f"{own} may not import {other}"
 
 
 PACKAGES = sorted(".".join(("untwine", *path.parent.relative_to(ROOT).parts)) for path in FILES if path.name == "__init__.py")

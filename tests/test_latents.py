@@ -27,7 +27,7 @@ def test_blocks_by_name_and_attribute():
         z["salient"]
 
 
-def test_latents_do_not_follow_the_array_they_were_made_from():
+def test_latents_do_not_follow_the_array_they_were_created_from():
     array = np.zeros((2, 2))
     z = Latents({"z": array})
     array[:] = 1
@@ -45,7 +45,7 @@ def test_latents_do_not_follow_the_array_they_were_made_from():
         ({"a": [[1.0]], "b": [[1.0], [2.0]]}, "as many samples in every block; got {'a': 1, 'b': 2}"),
     ],
 )
-def test_bad_blocks_get_their_sentence(blocks, sentence):
+def test_bad_blocks_raise_an_error(blocks, sentence):
     with pytest.raises(ValueError, match=sentence):
         Latents(blocks)
 
@@ -86,7 +86,7 @@ def test_remove_writes_the_neutral_value():
 
 
 @pytest.mark.parametrize("neutral", [{"s": [1.0, 2.0, 3.0]}, {"s": np.nan}, {"other": 0}])
-def test_bad_neutral_values_get_their_sentence(neutral):
+def test_bad_neutral_values_raise_an_error(neutral):
     with pytest.raises(ValueError, match=r"neutral value of 's' must be a finite number, or 2|but not 'other'"):
         Latents({"s": np.ones((1, 2))}, neutral=neutral)
 
@@ -130,7 +130,7 @@ def test_interpolate_is_the_straight_line_and_can_hold_a_block():
         (lambda z: z.take([0]).interpolate(z.take([1]), 3, block="none"), "but not 'none'"),
     ],
 )
-def test_what_cannot_be_done_gets_its_sentence(action, sentence):
+def test_what_cannot_be_done_raises_an_error(action, sentence):
     with pytest.raises(ValueError, match=sentence):
         action(codes())
 

@@ -195,11 +195,11 @@ def test_interpolate_works_on_a_method_with_one_block():
         (lambda m: manipulate.interpolate(m, A, A), "; got 'salient'"),
         (lambda m: manipulate.swap(m, A, B, "class"), "as many samples, or a single one; got 4 and 3"),
         (lambda m: manipulate.interpolate(m, A, B, "class"), "; got 4 and 3"),
-        (lambda m: manipulate.interpolate(m, A, A, "class", steps=1), "steps must be a whole number of at least 2; got 1"),
-        (lambda m: manipulate.sample(m, A, 0, "class"), "n must be a whole number of at least 1; got 0"),
-        (lambda m: manipulate.sample(m, A, 2.5, "class"), "n must be a whole number of at least 1; got 2.5"),
+        (lambda m: manipulate.interpolate(m, A, A, "class", steps=1), "steps must be an integer of at least 2; got 1"),
+        (lambda m: manipulate.sample(m, A, 0, "class"), "n must be an integer of at least 1; got 0"),
+        (lambda m: manipulate.sample(m, A, 2.5, "class"), "n must be an integer of at least 1; got 2.5"),
         (lambda m: manipulate.sample(m, A, 2, "class", seed=-1), "seed must be"),
-        (lambda m: manipulate.sample_grid(m, 0, block="class"), "rows must be a whole number of at least 1; got 0"),
+        (lambda m: manipulate.sample_grid(m, 0, block="class"), "rows must be an integer of at least 1; got 0"),
         (manipulate.sample_grid, "; got 'salient'"),
         (lambda m: manipulate.traverse(m, A[:1], block="class"), "from_samples or ends; got both or neither; pass one"),
         (lambda m: manipulate.traverse(m, A[:1], A, "class", ends=(0, 1)), "from_samples or ends; got both or neither"),
@@ -214,7 +214,7 @@ def test_interpolate_works_on_a_method_with_one_block():
         (lambda m: manipulate.swap(m, A, A[0], "class"), r"pass b\[None\]"),
     ],
 )
-def test_bad_input_gets_a_sentence(call, sentence):
+def test_bad_input_raises_an_error(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call(COLUMNS)
 

@@ -42,7 +42,7 @@ def test_x_is_kept_as_single_precision_or_bytes_and_inputs_stay_unchanged():
         (np.full((2, 1, 8, 8), -0.1), "rescale"),
     ],
 )
-def test_bad_observations_get_their_sentence(x, sentence):
+def test_bad_observations_raise_an_error(x, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples(x)
 
@@ -58,9 +58,9 @@ def test_what_is_not_a_number_is_refused(x):
     [
         ({"groups": [0, 1]}, "groups must be one value for each of the 3 samples"),
         ({"groups": [0, 1, -1]}, "groups must be numbers from 0 up; got -1"),
-        ({"groups": [0, 1, 0.5]}, "groups must be whole numbers"),
-        ({"groups": [0, 1, np.nan]}, "groups must be whole numbers"),
-        ({"groups": ["a", "b", "c"]}, "groups must be whole numbers"),
+        ({"groups": [0, 1, 0.5]}, "groups must be integers"),
+        ({"groups": [0, 1, np.nan]}, "groups must be integers"),
+        ({"groups": ["a", "b", "c"]}, "groups must be integers"),
         ({"groups": [0, 1, 2_000_000]}, "counted from 0"),
         ({"groups": [0, 1, 2], "group_names": ("a", "b")}, "group_names must be 3 different names"),
         ({"groups": [0, 1, 1], "group_names": ("a", "a")}, "group_names must be 2 different names"),
@@ -68,19 +68,19 @@ def test_what_is_not_a_number_is_refused(x):
         ({"labels": [-1, -1, -1]}, "every label is -1"),
         ({"labels": ["a", "b"]}, "labels must be one value for each of the 3 samples"),
         ({"labels": ["a", "b", "b"], "label_names": ("a", "b")}, "drop label_names"),
-        ({"labels": np.array(["a", 1, None], object)}, "labels must be whole numbers"),
+        ({"labels": np.array(["a", 1, None], object)}, "labels must be integers"),
         ({"factors": np.zeros((2, 1))}, "factors must have shape \\(3, k\\)"),
         ({"factors": np.zeros((3, 0))}, "factors must have shape \\(3, k\\)"),
         ({"factors": [0, 1, np.inf]}, "got infinities"),
         ({"factors": np.zeros((3, 2)), "factor_names": ("a",)}, "factor_names must be 2 different names"),
     ],
 )
-def test_bad_columns_get_their_sentence(columns, sentence):
+def test_bad_columns_raise_an_error(columns, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples(np.zeros((3, 2)), **columns)
 
 
-def test_columns_of_the_wrong_type_get_their_sentence():
+def test_columns_of_the_wrong_type_raise_an_error():
     with pytest.raises(TypeError, match="factors must be numbers; got strings"):
         Samples(np.zeros((2, 2)), factors=["a", "b"])
     with pytest.raises(TypeError, match="wrap it in a tuple"):
@@ -129,7 +129,7 @@ def test_an_index_keeps_samples_and_columns_together():
         samples[6]
 
 
-def test_one_sided_or_missing_groups_get_their_sentence():
+def test_one_sided_or_missing_groups_raise_an_error():
     with pytest.raises(ValueError, match="have no groups"):
         _ = Samples(np.zeros((2, 2))).target
     with pytest.raises(ValueError, match="have no background: all 2 are"):
@@ -189,7 +189,7 @@ def test_a_target_given_as_nested_lists_is_one_target():
         ),
     ],
 )
-def test_bad_contrasts_get_their_sentence(target, background, sentence):
+def test_bad_contrasts_raise_an_error(target, background, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples.contrast(target=target, background=background)
 

@@ -67,12 +67,12 @@ def test_a_traversal_of_a_fitted_method_begins_from_its_sample():
     [
         (lambda m: manipulate.traverse(m, CODES[:2], CODES), r"x must be one sample to start from; got 2; pass x\[:1\]"),
         (lambda m: manipulate.traverse(m, CODES[:1], CODES, "salient"), "block must be 'z'; got 'salient'"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps must be a whole number of at least 2"),
-        (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most must be a whole number of at least 1"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps must be an integer of at least 2"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most must be an integer of at least 1"),
         (lambda m: manipulate.traverse(m, CODES[0], CODES), r"pass x\[None\]"),
     ],
 )
-def test_bad_input_gets_a_sentence(call, sentence):
+def test_bad_input_raises_an_error(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call(Weighted())
 

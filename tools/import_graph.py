@@ -1,10 +1,11 @@
-"""Draw the rooms of the package and their imports: docs/images/architecture.svg, from the import statements of the code.
+"""Draw the subpackages of the package and their imports: docs/images/architecture.svg, from the import statements of the code.
 
     python tools/import_graph.py            writes the file (`make architecture`)
     python tools/import_graph.py --check    exits with 1 if the file is not what the present code gives
 
-A room stands one level above the highest room that it imports. An arrow goes from a room to one that it imports; an arrow that
-follows from others (a imports b, b imports c, so a may import c) is left out. Lazy imports count.
+A subpackage (or a module at the root) is drawn one level above the highest one that it imports. An arrow goes from a subpackage
+to one that it imports; an arrow that follows from others (a imports b, b imports c, so a may import c) is left out. Lazy
+imports count.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "untwine"
 DRAWING = ROOT / "docs" / "images" / "architecture.svg"
-ORDER = ROOT / "tests" / "test_imports.py"  # the list ROOMS, which the imports are tested against
+ORDER = ROOT / "tests" / "test_imports.py"  # the list SUBPACKAGES, which the imports are tested against
 
 LEFT_OUT = ("__main__", "_typing")  # one line each
 WIDTH, HEIGHT = 176, 58  # of a box
@@ -43,7 +44,7 @@ NOTES = {
     "plots": ("functions that return", "a matplotlib Figure"),
     "report": ("one page from", "run folders"),
     "study": ("data x method x seed,", "and the long table"),
-    "cli": ("one file a command",),
+    "cli": ("one file per command",),
 }
 STYLE = """
   svg { --paper: #ffffff; --box: #f2f5f9; --rule: #8494a8; --ink: #1c2733; --note: #5a6a7d; --arrow: #7d8fa6; }
@@ -59,69 +60,72 @@ STYLE = """
 """
 
 
-def rooms() -> tuple[str, ...]:
-    """Return the rooms in the order of the test of imports."""
+def subpackages() -> tuple[str, ...]:
+    """Return the subpackages in the order of the test of imports."""
     for node in ast.parse(ORDER.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ROOMS":
-            return tuple(room for room in ast.literal_eval(node.value) if room not in LEFT_OUT)
-    raise ValueError(f"{ORDER} must have the list ROOMS; got none; add it.")
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SUBPACKAGES":
+            return tuple(subpackage for subpackage in ast.literal_eval(node.value) if subpackage not in LEFT_OUT)
+    raise ValueError(f"{ORDER} must have the list SUBPACKAGES; got none; add it.")
 
 
 def imports(known: Sequence[str]) -> dict[str, set[str]]:
-    """Return for each room the rooms that it imports."""
-    graph: dict[str, set[str]] = {room: set() for room in known}
+    """Return for each subpackage the subpackages that it imports."""
+    graph: dict[str, set[str]] = {subpackage: set() for subpackage in known}
     for path in sorted(PACKAGE.rglob("*.py")):
-        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if room in graph else ():
+        subpackage = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if subpackage in graph else ():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
             if isinstance(node, ast.ImportFrom):
                 module = node.module or ""
                 names = [f"untwine.{name}" for name in names] if module == "untwine" else [module]
             others = {name.split(".")[1] for name in names if name.startswith("untwine.")}
-            graph[room] |= (others & set(graph)) - {room}
+            graph[subpackage] |= (others & set(graph)) - {subpackage}
     return graph
 
 
 def reduce(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Return the transitive reduction: edges that do not follow from others."""
 
-    def reach(room: str) -> set[str]:
-        return set().union(*({other, *reach(other)} for other in graph[room]))
+    def reach(subpackage: str) -> set[str]:
+        return set().union(*({other, *reach(other)} for other in graph[subpackage]))
 
-    return {room: {one for one in others if not any(one in reach(o) for o in others - {one})} for room, others in graph.items()}
+    return {
+        subpackage: {one for one in others if not any(one in reach(o) for o in others - {one})}
+        for subpackage, others in graph.items()
+    }
 
 
 def levels(graph: Mapping[str, set[str]]) -> dict[str, int]:
-    """Return for each room the length of the longest chain of imports below it."""
+    """Return for each subpackage the length of the longest chain of imports below it."""
 
-    def level(room: str) -> int:
-        return 1 + max((level(other) for other in graph[room]), default=-1)
+    def level(subpackage: str) -> int:
+        return 1 + max((level(other) for other in graph[subpackage]), default=-1)
 
-    return {room: level(room) for room in graph}
+    return {subpackage: level(subpackage) for subpackage in graph}
 
 
 def draw() -> str:
     """Return the drawing."""
-    known = rooms()
+    known = subpackages()
     graph = imports(known)
     edges, level = reduce(graph), levels(graph)
     paths = [
-        [room, *(f"{room} {other} {n}" for n in range(level[room] - 1, level[other], -1)), other]
-        for room in known
-        for other in sorted(edges[room], key=known.index)
+        [subpackage, *(f"{subpackage} {other} {n}" for n in range(level[subpackage] - 1, level[other], -1)), other]
+        for subpackage in known
+        for other in sorted(edges[subpackage], key=known.index)
     ]
     place = _place(known, level, paths)
     wide = max(x + (WIDTH / 2 if point in level else 0) for point, (x, _) in place.items()) + MARGIN
     high = max(y for _, y in place.values()) + HEIGHT + MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:g} {high:g}" width="{wide:g}" height="{high:g}">',
-        "<title>The rooms of untwine and their imports: each arrow goes from a room to one that it imports.</title>",
+        "<title>The subpackages of untwine and their imports: an arrow goes from a subpackage to one it imports.</title>",
         f"<style>{STYLE}</style>",
         f'<rect class="paper" width="{wide:g}" height="{high:g}"/>',
         '<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">',
         '<path class="head" d="M0 0 8 4 0 8z"/></marker>',
         *(_arrow(path, paths, place) for path in paths),
-        *(line for room in known for line in _box(room, *place[room])),
+        *(line for subpackage in known for line in _box(subpackage, *place[subpackage])),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -166,10 +170,10 @@ def _place(known: Sequence[str], level: Mapping[str, int], paths: Sequence[Seque
 
 
 def _arrow(path: Sequence[str], paths: Sequence[Sequence[str]], place: Mapping[str, tuple[float, float]]) -> str:
-    room, other = path[0], path[-1]
-    below = sorted((one for one in paths if one[0] == room), key=lambda one: place[one[1]])
+    subpackage, other = path[0], path[-1]
+    below = sorted((one for one in paths if one[0] == subpackage), key=lambda one: place[one[1]])
     above = sorted((one for one in paths if one[-1] == other), key=lambda one: place[one[-2]])
-    x, y = place[room][0] + WIDTH * ((below.index(path) + 1) / (len(below) + 1) - 0.5), place[room][1] + HEIGHT
+    x, y = place[subpackage][0] + WIDTH * ((below.index(path) + 1) / (len(below) + 1) - 0.5), place[subpackage][1] + HEIGHT
     line = f"M{x:.1f} {y:g}"
     for point in path[1:]:
         to_x, to_y = place[point]
@@ -179,15 +183,15 @@ def _arrow(path: Sequence[str], paths: Sequence[Sequence[str]], place: Mapping[s
         line += f"C{x:.1f} {y + bend:g} {to_x:.1f} {to_y - bend:g} {to_x:.1f} {to_y:g}"
         x, y = to_x, to_y + HEIGHT
         line += f"V{y:g}" if point != other else ""
-    return f'<path class="arrow" marker-end="url(#head)" d="{line}"><title>{room} imports {other}</title></path>'
+    return f'<path class="arrow" marker-end="url(#head)" d="{line}"><title>{subpackage} imports {other}</title></path>'
 
 
-def _box(room: str, x: float, y: float) -> list[str]:
+def _box(subpackage: str, x: float, y: float) -> list[str]:
     left = x - WIDTH / 2
-    notes = NOTES.get(room, ())
+    notes = NOTES.get(subpackage, ())
     return [
         f'<rect class="box" x="{left:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="7"/>',
-        f'<text class="name" x="{left + 10:g}" y="{y + 20:g}">{escape(room)}</text>',
+        f'<text class="name" x="{left + 10:g}" y="{y + 20:g}">{escape(subpackage)}</text>',
         *(
             f'<text class="note" x="{left + 10:g}" y="{y + 36 + 14 * n:g}">{escape(note)}</text>'
             for n, note in enumerate(notes)

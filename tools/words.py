@@ -157,6 +157,8 @@ RULES = (
     Rule(r"chance\b(?=.*(default_rng|Generator|RandomState))", "rng", (BINDING,), "chance = np.random.default_rng(0)"),
     Rule(r"\b(latent|the|a) walks?\b|\bwalks? along\b", "traversal", (TEXT,), "# a walk along a latent"),
     Rule(r"(?!test_)(\w+_)?walks?", "traverse, traversal", (BOUND, FUNCTION), "def walk(): pass"),
+    Rule(r"\bpaper 00\d\b", "authors and year", (TEXT,), "# as in paper 003"),
+    Rule(r"\bwhole numbers?\b", "integer", (TEXT,), "# a whole number"),
 )
 
 EXCEPTIONS = (

@@ -235,7 +235,7 @@ def traverse(
     steps
         How many values, both ends included.
     most
-        Return only so many latents, those that change the samples most; all where not given.
+        Return only this many latents, those that change the samples most; all where not given.
     ends
         The first and the last value of every latent, such as (-1.5, 1.5), in place of the range of `from_samples`.
 
@@ -283,7 +283,7 @@ def traverse_codes(
     codes
         The block's codes of many samples: each latent goes in equal steps through the middle fraction of its own.
     most
-        Return only so many latents, those that change the samples most.
+        Return only this many latents, those that change the samples most.
     span
         That fraction; 1 goes from the least code to the largest.
     """

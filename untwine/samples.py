@@ -266,9 +266,7 @@ def _integers(name: str, column: ArrayLike, n: int, least: int) -> Array:
     if column.shape != (n,):
         raise ValueError(f"{name} must be one value for each of the {n} samples of x; got shape {column.shape}.")
     if column.dtype.kind not in "uifb" or not np.equal(column, np.round(column)).all():
-        raise ValueError(
-            f"{name} must be whole numbers; got {_kind(column)} with other values; number them from {max(least, 0)}."
-        )
+        raise ValueError(f"{name} must be integers; got {_kind(column)} with other values; number them from {max(least, 0)}.")
     if column.min() < least:
         raise ValueError(f"{name} must be numbers from {least} up; got {column.min()}.")
     if column.max() > 1_000_000:

@@ -221,7 +221,7 @@ SENTENCES: dict[str, str] = {}
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_a_command_with_bad_input_says_one_sentence_and_writes_nothing(kind, inside, capsys):
+def test_a_command_with_bad_input_prints_one_error_and_writes_nothing(kind, inside, capsys):
     before = everything(inside)
     with pytest.raises(SystemExit) as stopped:
         main(COMMANDS[kind])
@@ -237,7 +237,7 @@ def test_a_command_with_bad_input_says_one_sentence_and_writes_nothing(kind, ins
     SENTENCES[kind] = err
 
 
-def test_every_command_has_its_own_sentence():
+def test_every_command_has_its_own_error_message():
     if len(SENTENCES) < len(COMMANDS):
         pytest.skip("only some of the commands were run")
     assert len(COMMANDS) >= 60

@@ -40,7 +40,7 @@ def test_parts_of_a_docstring():
     both = "Two numbers, explained together."
     assert docstrings.parameters(function) == {"a": both, "b": both, "c": "A choice."}
     assert docstrings.options(function) == [
-        {"name": "a", "kind": "whole number", "default": 1, "meaning": both},
+        {"name": "a", "kind": "integer", "default": 1, "meaning": both},
         {"name": "b", "kind": "number or None", "default": None, "meaning": both},
         {"name": "c", "kind": "'x' or 'y'", "default": "x", "meaning": "A choice."},
         {"name": "d", "kind": "text or path", "default": "z", "meaning": ""},

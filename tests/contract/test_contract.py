@@ -100,7 +100,7 @@ def test_an_unfitted_method_says_so(name):
             action(small(name))
 
 
-def test_wrong_data_gets_the_sentence(name, data):
+def test_wrong_data_raises_an_error(name, data):
     method = small(name)
     if method.needs == "groups":
         with pytest.raises(ValueError, match=r"needs samples of target and background; got samples without groups; make them"):

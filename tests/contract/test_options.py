@@ -34,10 +34,10 @@ def wrong_values(option):
     wrong = [object(), [1], b"auto", "no such choice"]
     wrong += [] if option.kind == "True or False" else [True]
     wrong += [] if "None" in option.kind else [None]
-    if "number" not in option.kind:
+    if "number" not in option.kind and "integer" not in option.kind:
         return [*wrong, 1, 0.5]
     wrong += NUMBERS
-    wrong += [1.5] if "whole number" in option.kind else [10**400]
+    wrong += [1.5] if "integer" in option.kind else [10**400]
     wrong += [0] if "> 0" in option.kind or ">= 1" in option.kind else []
     return wrong + ([1, 2] if "< 1" in option.kind else [])
 
@@ -54,7 +54,7 @@ def test_a_wrong_value_is_refused_at_once_and_before_data_is_touched(name, optio
         assert sentence.startswith(f"{type(method).__name__}: {option.name} must be ")
         assert f"; got {value!r}" in sentence
         allowed = sentence.partition(" must be ")[2].partition("; got ")[0]
-        assert allowed.replace("a finite ", "").replace("a ", "") == option.kind
+        assert allowed.replace("a finite ", "").replace("an ", "").replace("a ", "") == option.kind
         with pytest.raises(type(caught.value)) as refused:
             method.fit(Untouchable())
         assert str(refused.value) == sentence
@@ -95,7 +95,7 @@ def test_other_types_are_checked_as_far_as_they_can_be():
     fields.check(Foreign, {"sizes": (3,), "anything": object(), "level": 4})
     with pytest.raises(TypeError, match=r"^Foreign: sizes must be a tuple; got 3\.$"):
         fields.check(Foreign, {"sizes": 3})
-    with pytest.raises(ValueError, match=r"^Foreign: level must be a whole number >= 2 and <= 4 or None; got 5\.$"):
+    with pytest.raises(ValueError, match=r"^Foreign: level must be an integer >= 2 and <= 4 or None; got 5\.$"):
         fields.check(Foreign, {"level": 5})
 
 
@@ -127,7 +127,7 @@ def test_other_devices_are_refused(device):
     ("name", "field", "value", "sentence"),
     [
         ("dip_vae", "variant", "iii", "DIPVAE: variant must be 'i' or 'ii'; got 'iii'; did you mean 'ii'?"),
-        ("vae", "epochs", 0, "VAE: epochs must be a whole number >= 1; got 0."),
+        ("vae", "epochs", 0, "VAE: epochs must be an integer >= 1; got 0."),
         ("vae", "lr", math.nan, "VAE: lr must be a finite number > 0; got nan."),
         ("vae", "precision", "float", "VAE: precision must be 'float32', 'bfloat16' or 'float64'; got 'float'; did you mean"),
         ("double_infogan", "posterior", "x", "DoubleInfoGAN: posterior must be 'laplace' or 'gaussian'; got 'x'."),
@@ -139,12 +139,12 @@ def test_other_devices_are_refused(device):
             "sep_vae",
             "n_salient",
             "aut",
-            "SepVAE: n_salient must be a whole number >= 1 or 'auto'; got 'aut'; did you mean 'auto'?",
+            "SepVAE: n_salient must be an integer >= 1 or 'auto'; got 'aut'; did you mean 'auto'?",
         ),
-        ("pca", "seed", 2**63, "PCA: seed must be a whole number >= 0 and < 2^63; got 9223372036854775808."),
+        ("pca", "seed", 2**63, "PCA: seed must be an integer >= 0 and < 2^63; got 9223372036854775808."),
     ],
 )
-def test_the_sentence_names_the_field_what_is_allowed_what_came_and_the_nearest(name, field, value, sentence):
+def test_the_error_names_the_field_the_allowed_values_the_given_one_and_the_nearest(name, field, value, sentence):
     with pytest.raises((TypeError, ValueError)) as caught:
         METHODS[name](**{field: value}).check()
     assert str(caught.value).startswith(sentence)

@@ -166,7 +166,7 @@ def lose_table(root):
         (damage_some, r"\d.jpg must be an image; it cannot be read"),
         (other_table, "must have the attribute Wearing_Hat; got Big_Nose, Young"),
         (ragged_table, "must have a file name and 40 numbers in every row; .*000003.jpg.* in row 3"),
-        (write_words, "must have whole numbers after each file name"),
+        (write_words, "must have integers after each file name"),
         (no_hats, "must have training faces of every kind; got 0 with hat, 0 with eyeglasses"),
         (empty_table, "numbers in every row; got no rows"),
     ],

@@ -131,7 +131,7 @@ def test_damaged_or_missing_files_are_refused(folder, damage, sentence):
 
 def test_more_objects_than_available_are_refused(folder):
     as_npz(folder / "cifar10", tiny()[0])
-    with pytest.raises(ValueError, match=r"n_target \+ n_background must be a whole number from 2 to 50; got 60"):
+    with pytest.raises(ValueError, match=r"n_target \+ n_background must be an integer from 2 to 50; got 60"):
         load("cifar_mnist", folder=folder, n_target=30, n_background=30, n_test=4)
 
 

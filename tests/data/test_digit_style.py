@@ -119,9 +119,9 @@ def test_the_seed_determines_the_splits():
     ("options", "sentence"),
     [
         ({"digits": "letters"}, "digits must be 'mnist' or 'embedded'; got 'letters'"),
-        ({"digits": "embedded", "n_background": 630}, "n_background must be a whole number from 1 to 629; got 630"),
-        ({"digits": "embedded", "n_test": 1}, "n_test must be a whole number of at least 2"),
-        ({"digits": "embedded", "size": 200}, "size must be a whole number from 8 to 128"),
+        ({"digits": "embedded", "n_background": 630}, "n_background must be an integer from 1 to 629; got 630"),
+        ({"digits": "embedded", "n_test": 1}, "n_test must be an integer of at least 2"),
+        ({"digits": "embedded", "size": 200}, "size must be an integer from 8 to 128"),
         ({}, "must be in .*mnist as mnist.npz .*contains mnist/, or pass digits='embedded' for scikit-learn's digits.$"),
     ],
 )

@@ -72,7 +72,7 @@ def test_the_size_must_divide_64(folder):
 def test_more_sprites_than_available_are_refused(folder):
     with (
         pytest.warns(UserWarning, match="redrawn"),
-        pytest.raises(ValueError, match=r"n_target \+ n_test must be a whole number from 3 to 737280; got 737281"),
+        pytest.raises(ValueError, match=r"n_target \+ n_test must be an integer from 3 to 737280; got 737281"),
     ):
         load("dsprites_mnist", folder=folder, n_target=737_181, n_test=100)
 

@@ -59,15 +59,15 @@ def test_images_or_levels_are_held_out_at_random(cube, factor, n_test, expected)
     assert (len(train), len(test)) == (24 - expected, expected)
     if factor is not None:
         assert not set(train.factors[:, 1]) & set(test.factors[:, 1])
-    with pytest.raises(ValueError, match="n_test must be a whole number from 1 to"):
+    with pytest.raises(ValueError, match="n_test must be an integer from 1 to"):
         cube.hold_out(24, 0, factor)
 
 
 @pytest.mark.parametrize(
     ("levels", "sentence"),
     [
-        ([[0, 3, 0]], r"whole numbers \(n, 3\) counted from 0 \(kind 2, height 3, turn 4\); got levels up to \[0, 3, 0\]"),
-        ([[0, -1, 0]], "levels must be whole numbers"),
+        ([[0, 3, 0]], r"integers \(n, 3\) counted from 0 \(kind 2, height 3, turn 4\); got levels up to \[0, 3, 0\]"),
+        ([[0, -1, 0]], "levels must be integers"),
         ([0, 1, 2], r"got int64 of shape \(3,\)"),
         ([[0.5, 1, 2]], "got float64"),
     ],
@@ -78,9 +78,9 @@ def test_bad_levels_are_refused(cube, levels, sentence):
 
 
 def test_larger_splits_than_the_grid_are_refused(cube):
-    with pytest.raises(ValueError, match="n_test must be a whole number from 1 to 23; got 24"):
+    with pytest.raises(ValueError, match="n_test must be an integer from 1 to 23; got 24"):
         cube.split(None, 24, 0)
-    with pytest.raises(ValueError, match="n_train must be a whole number from 1 to 18; got 19"):
+    with pytest.raises(ValueError, match="n_train must be an integer from 1 to 18; got 19"):
         cube.split(19, 6, 0)
 
 

@@ -122,7 +122,7 @@ def test_csv_with_names_of_groups_and_labels(tmp_path):
         ("group,label\n0,1\n", "besides group and label"),
         ("group,groups,a\n0,1,2\n", "one column of groups; got two"),
         ("group,a\nx,1\ny,2\n", "names of which one is 'background'; got 'x', 'y'"),
-        ("group,a\n0.5,1\n1,2\n", "a.csv: groups must be whole numbers"),
+        ("group,a\n0.5,1\n1,2\n", "a.csv: groups must be integers"),
         ("a,b\nnan,1\n", "a.csv: x must be finite.* 1 of 1 "),
         ('a,b\n"1,2\n', "cannot be read"),
     ],
@@ -245,7 +245,7 @@ def test_bad_paths_and_sizes_are_refused(tmp_path):
         read_samples(text(tmp_path / "a.pkl", "x"))
     with pytest.raises(ValueError, match="size applies to images"):
         read_samples(text(tmp_path / "a.csv", "1,2\n"), size=32)
-    with pytest.raises(ValueError, match="size must be a whole number from 8 to 128; got 4"):
+    with pytest.raises(ValueError, match="size must be an integer from 8 to 128; got 4"):
         read_samples(tmp_path, size=4)
     with pytest.raises(TypeError, match="path must be a str or Path; got 3"):
         read_samples(3)

@@ -198,7 +198,7 @@ def test_an_empty_folder_is_refused_with_the_files_to_place(tmp_path):
 
 
 def test_more_digits_than_available_are_refused(folder):
-    with pytest.raises(ValueError, match="n_per_class must be a whole number from 1 to 8; got 9"):
+    with pytest.raises(ValueError, match="n_per_class must be an integer from 1 to 8; got 9"):
         load("grassy_mnist", folder=folder, **SMALL | {"n_per_class": 9})
-    with pytest.raises(ValueError, match="n_test must be a whole number from 1 to 20; got 21"):
+    with pytest.raises(ValueError, match="n_test must be an integer from 1 to 20; got 21"):
         load("grassy_mnist", folder=folder, **SMALL | {"n_test": 21})

@@ -95,15 +95,15 @@ def test_a_validation_split_can_hold_out_classes():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"n_train": 0}, "n_train must be a whole number from 1 to 1796; got 0"),
+        ({"n_train": 0}, "n_train must be an integer from 1 to 1796; got 0"),
         ({"held_out": "poses"}, "held_out must be 'classes' or 'images'; got 'poses'"),
         (
             {"held_out": "images", "n_train": 2, "n_poses": 10, "n_test": 11},
-            "n_test must be a whole number from 1 to 10; got 11",
+            "n_test must be an integer from 1 to 10; got 11",
         ),
-        ({"n_train": 1700, "n_test": 98}, "n_test must be a whole number from 1 to 97; got 98"),
-        ({"n_poses": 91}, "n_poses must be a whole number from 1 to 90; got 91"),
-        ({"size": 4}, "size must be a whole number from 8 to 128; got 4"),
+        ({"n_train": 1700, "n_test": 98}, "n_test must be an integer from 1 to 97; got 98"),
+        ({"n_poses": 91}, "n_poses must be an integer from 1 to 90; got 91"),
+        ({"size": 4}, "size must be an integer from 8 to 128; got 4"),
     ],
 )
 def test_bad_options_are_refused(options, sentence):

@@ -28,7 +28,7 @@ def test_the_seed_determines_the_validation_split():
     [
         ("train", {}, "splits must be the Splits that load returns; got Samples; pass both splits"),
         ("splits", {"share": 1.0}, "share must be a number from 0.01 to 0.9; got 1.0"),
-        ("splits", {"seed": -1}, "seed must be a whole number of at least 0"),
+        ("splits", {"seed": -1}, "seed must be an integer of at least 0"),
     ],
 )
 def test_bad_input_is_refused(given, options, sentence):

@@ -38,7 +38,7 @@ def test_neighbours_by_class_share_it_and_neighbours_by_content_share_that(shown
         assert not (neighbours == sources[:, None]).all(axis=(2, 3, 4)).any()  # never the image itself
 
 
-def test_the_nearest_come_in_order_and_without_the_row_itself():
+def test_the_nearest_come_in_order_and_without_the_sample_itself():
     codes = np.array([[0.0], [3.0], [1.0], [-1.5], [0.0]])
     assert nearest(codes, np.array([0, 1]), 3).tolist() == [[4, 2, 3], [2, 0, 4]]
     assert nearest(codes[:2], np.array([0]), 5).tolist() == [[1]]

@@ -167,7 +167,7 @@ def test_an_inapplicable_metric_is_refused(method, samples, metric, says):
 def test_bad_arguments_are_refused():
     with pytest.raises(TypeError, match="wrap it in a list"):
         evaluate(Columns(), vectors(), metrics="probe")
-    with pytest.raises(ValueError, match="seeds must be a whole number of at least 2; got 1"):
+    with pytest.raises(ValueError, match="seeds must be an integer of at least 2; got 1"):
         evaluate(Columns(), vectors(), seeds=1)
 
 

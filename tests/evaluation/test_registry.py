@@ -199,7 +199,7 @@ def test_a_registered_metric_is_scored_by_name_listed_and_explained(monkeypatch)
         METRICS.register("mean_norm", mean_norm)
 
 
-def test_what_does_not_apply_is_skipped_when_asked_to_and_samples_are_encoded_once():
+def test_what_does_not_apply_is_skipped_on_request_and_samples_are_encoded_once():
     method, data = Halves(), images(60, 40)
     scores = evaluate(method, data, ["probe", "w2", "landmarks", "transfer"], skip_inapplicable=True)
     assert method.encoded == 1

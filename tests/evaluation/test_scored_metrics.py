@@ -142,7 +142,7 @@ def test_single_latents_are_scored_for_the_factors_of_their_block(monkeypatch):
     assert whole["sap.z"].n == 150
 
 
-def test_whole_numbers_of_few_values_are_discrete_and_binary_ones_attributes():
+def test_integers_of_few_values_are_discrete_and_binary_ones_attributes():
     rng = np.random.default_rng(0)
     factors = np.column_stack([rng.integers(0, 2, 200), rng.integers(0, 3, 200), rng.integers(0, 99, 200), rng.random(200)])
     factors[:7, 3] = np.nan

@@ -64,14 +64,16 @@ def test_auto_is_the_same_as_the_number_that_it_infers(name, data):
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
 def test_before_fit_the_width_is_not_known(name):
-    with pytest.raises(ValueError, match=r"n_salient='auto' is known after fit, for the data decides it; call fit first\."):
+    with pytest.raises(
+        ValueError, match=r"n_salient='auto' is chosen from the data by fit and not known before; call fit first\."
+    ):
         _ = build(name).blocks
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
 @pytest.mark.parametrize("text", ["many", "2", "Auto", ""])
 def test_any_other_text_is_refused(name, text, data):
-    sentence = f"n_salient must be a whole number >= 1 or 'auto'; got {text!r}"
+    sentence = f"n_salient must be an integer >= 1 or 'auto'; got {text!r}"
     with pytest.raises(ValueError, match=re.escape(sentence)):
         build(name, n_salient=text).fit(data.train)
 

@@ -75,9 +75,9 @@ CALLS = {
     "floats below 0": (lambda: Samples(IMAGES - 0.5), r"floats in \[0, 1\]; got float32 from -0.5 to -0.5"),
     "groups of another length": (lambda: Samples(X, groups=[0, 1]), r"groups must be one value for each of the 12 samples"),
     "negative groups": (lambda: Samples(X, groups=[-1, 1] * 6), r"groups must be numbers from 0 up; got -1"),
-    "groups that are no whole numbers": (
+    "groups that are no integers": (
         lambda: Samples(X, groups=[0.5, 1] * 6),
-        r"groups must be whole numbers; got float",
+        r"groups must be integers; got float",
     ),
     "groups far from counted": (
         lambda: Samples(X, groups=[0, 10**9] * 6),
@@ -119,7 +119,7 @@ CALLS = {
     "no groups": (contrastive, r"PrincipledVAE needs samples of target and background; got samples without groups"),
     "one-sided groups": (lambda: contrastive(y=[1] * 12), r"needs at least 2 samples of background; got 0 samples"),
     "one target": (lambda: contrastive(y=[1] + [0] * 11), r"needs at least 2 samples of target; got 1 sample;"),
-    "groups in words": (lambda: contrastive(y=["a", "b"] * 6), r"y must be groups as whole numbers; got names"),
+    "groups in words": (lambda: contrastive(y=["a", "b"] * 6), r"y must be groups as integers; got names"),
     "y in two columns": (
         lambda: contrastive(y=np.ones((12, 2))),
         r"one value for each of the 12 samples of x; got shape \(12, 2\)",
@@ -153,17 +153,17 @@ CALLS = {
         r"PCA takes no networks of your own; got encoder; it has a closed form",
     ),
     # how it is fitted
-    "no epochs": (lambda: vae(epochs=0), r"VAE: epochs must be a whole number >= 1; got 0\."),
-    "half an epoch": (lambda: vae(epochs=1.5), r"VAE: epochs must be a whole number >= 1; got 1\.5\."),
+    "no epochs": (lambda: vae(epochs=0), r"VAE: epochs must be an integer >= 1; got 0\."),
+    "half an epoch": (lambda: vae(epochs=1.5), r"VAE: epochs must be an integer >= 1; got 1\.5\."),
     "a negative rate": (lambda: vae(lr=-1.0), r"VAE: lr must be a number > 0; got -1\.0\."),
     "an infinite rate": (lambda: vae(lr=float("inf")), r"VAE: lr must be a finite number > 0; got inf\."),
-    "a batch in words": (lambda: vae(batch="x"), r"VAE: batch must be a whole number >= 1; got 'x'\."),
-    "a truth value as a number": (lambda: vae(seed=True), r"VAE: seed must be a whole number >= 0 and < 2\^63; got True\."),
-    "a negative seed": (lambda: vae(seed=-3), r"VAE: seed must be a whole number >= 0 and < 2\^63; got -3\."),
-    "a vast seed": (lambda: vae(seed=2**64), r"seed must be a whole number >= 0 and < 2\^63; got 18446744073709551616\."),
+    "a batch in words": (lambda: vae(batch="x"), r"VAE: batch must be an integer >= 1; got 'x'\."),
+    "a truth value as a number": (lambda: vae(seed=True), r"VAE: seed must be an integer >= 0 and < 2\^63; got True\."),
+    "a negative seed": (lambda: vae(seed=-3), r"VAE: seed must be an integer >= 0 and < 2\^63; got -3\."),
+    "a vast seed": (lambda: vae(seed=2**64), r"seed must be an integer >= 0 and < 2\^63; got 18446744073709551616\."),
     "a negative clip": (lambda: vae(clip=-0.5), r"VAE: clip must be a number >= 0; got -0\.5\."),
-    "no width": (lambda: vae(width=0), r"VAE: width must be a whole number >= 1 or None; got 0\."),
-    "no codes": (lambda: vae(n_latent=0), r"VAE: n_latent must be a whole number >= 1; got 0\."),
+    "no width": (lambda: vae(width=0), r"VAE: width must be an integer >= 1 or None; got 0\."),
+    "no codes": (lambda: vae(n_latent=0), r"VAE: n_latent must be an integer >= 1; got 0\."),
     "a negative weight": (lambda: small("beta_vae", beta=-1.0).fit(X), r"BetaVAE: beta must be a number >= 0; got -1\.0\."),
     "unknown networks": (lambda: vae(networks="resnet"), r"networks must be 'auto', 'mlp', 'conv', .*; got 'resnet'"),
     "convolutions of vectors": (
@@ -213,8 +213,8 @@ CALLS = {
     "a traversal of many": (lambda: Latents({"z": X}).traverse("z", 0, [0]), r"traverse needs the codes of one sample; got 12"),
     "a traversal of no dimension": (lambda: Latents({"z": X[:1]}).traverse("z", 9, [0]), r"a dimension of 'z' below 4; got 9"),
     "a line of one point": (lambda: Latents({"z": X[:1]}).interpolate(Latents({"z": X[:1]}), 1), r"at least 2 steps, .* got 1"),
-    "no samples to draw": (lambda m: m.sample(0), r"^n must be a whole number of at least 1; got 0"),
-    "half a sample to draw": (lambda m: m.sample(1.5), r"^n must be a whole number of at least 1; got 1.5"),
+    "no samples to draw": (lambda m: m.sample(0), r"^n must be an integer of at least 1; got 0"),
+    "half a sample to draw": (lambda m: m.sample(1.5), r"^n must be an integer of at least 1; got 1.5"),
     # what is scored and loaded
     "an unknown metric": (lambda m: un.evaluate(m, vectors(), ["fid"]), r"metric must be a name from the catalogue; got 'fid'"),
     "a metric in place of metrics": (
@@ -227,7 +227,7 @@ CALLS = {
     ),
     "a single seed": (
         lambda m: un.evaluate(m, vectors(), seeds=1),
-        r"seeds must be a whole number of at least 2; got 1",
+        r"seeds must be an integer of at least 2; got 1",
     ),
     "unknown data": (
         lambda: un.load("grassy_digit"),
@@ -257,7 +257,7 @@ def refusal(kind, fitted):
 
 
 @pytest.mark.parametrize("kind", CALLS)
-def test_a_call_with_bad_input_gets_its_sentence(kind, fitted, tmp_path, monkeypatch):
+def test_a_call_with_bad_input_raises_an_error(kind, fitted, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sentence = refusal(kind, fitted)
     assert re.search(CALLS[kind][1], sentence), sentence
@@ -266,7 +266,7 @@ def test_a_call_with_bad_input_gets_its_sentence(kind, fitted, tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_kind_has_its_own_sentence(fitted):
+def test_every_kind_has_its_own_error_message(fitted):
     sentences = {kind: refusal(kind, fitted) for kind in CALLS}
     assert len(CALLS) >= 60
     twice = {kind: text for kind, text in sentences.items() if list(sentences.values()).count(text) > 1}
@@ -280,7 +280,7 @@ def test_a_refused_fit_leaves_no_folder(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_refused_before_training(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_created_is_refused_before_training(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     method = small("vae")
     monkeypatch.setattr(method, "step", lambda batch, t: pytest.fail("training began"))

@@ -80,7 +80,7 @@ def test_fit_changes_no_field_and_counts_the_columns(method):
     assert not is_classifier(method)
 
 
-def test_pipeline_gives_the_codes_of_scaled_rows(method):
+def test_pipeline_gives_the_codes_of_scaled_samples(method):
     data = vectors()
     scaler = StandardScaler().fit(data.x)
     alone = clone(method).fit(scaler.transform(data.x), data.groups).transform(scaler.transform(data.x))

@@ -59,7 +59,10 @@ def test_a_registered_method_saves_and_loads_and_one_that_is_not_says_its_name(r
         (
             "mine",
             Trained,
-            "a method must define all that Method asks for; Trained lacks blocks, build, codes, generate, stages",
+            (
+                "a method must be a dataclass that implements all abstract methods of Method; "
+                "Trained lacks blocks, build, codes, generate, stages"
+            ),
         ),
     ],
 )

@@ -55,7 +55,7 @@ def test_the_group_of_ml_vae_shares_the_product_of_its_gaussians():
     torch.testing.assert_close(terms["reconstruction"], ((x - batch.x) ** 2).sum() / (2 * 0.25 * 6) + constant)
 
 
-def test_the_class_encoder_of_ml_vae_learns_from_every_row():
+def test_the_class_encoder_of_ml_vae_learns_from_every_sample():
     method = un.MLVAE(**TINY | {"together": 3})
     data = rows()
     method.fit(data)
@@ -160,7 +160,7 @@ def test_a_term_at_weight_0_is_not_computed(kind, off):
 
 
 def test_ml_vae_refuses_groups_of_nothing():
-    with pytest.raises(ValueError, match="MLVAE: together must be a whole number >= 1; got 0"):
+    with pytest.raises(ValueError, match="MLVAE: together must be an integer >= 1; got 0"):
         un.MLVAE(together=0).fit(rows())
 
 

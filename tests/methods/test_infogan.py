@@ -368,21 +368,21 @@ def test_images_go_to_the_networks_from_minus_one_to_one_and_come_back():
     ("options", "sentence"),
     [
         ({"posterior": "cauchy"}, "posterior must be 'laplace' or 'gaussian'; got 'cauchy'"),
-        ({"loop_d": 0}, "loop_d must be a whole number >= 1; got 0"),
-        ({"loop_g": -1}, "loop_g must be a whole number >= 1; got -1"),
+        ({"loop_d": 0}, "loop_d must be an integer >= 1; got 0"),
+        ({"loop_g": -1}, "loop_g must be an integer >= 1; got -1"),
         ({"w_adv": 0.0}, "w_adv must be a number > 0; got 0.0"),
         (
             {"w_cr": 1.0, "n_salient": 1, "n_latent": 1},
-            "w_cr must be 0 where n_(salient|latent) is 1, as there is no choice .*; got 1.0; set w_cr=0 or raise n_",
+            "w_cr must be 0 where n_(salient|latent) is 1, because one dimension .*; got 1.0; set w_cr=0 or raise n_",
         ),
     ],
 )
-def test_options_that_mean_nothing_get_their_sentence(name, options, sentence):
+def test_options_that_mean_nothing_raise_an_error(name, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         small(name, **options).fit(vectors())
 
 
-def test_unknown_priors_groups_without_weight_and_own_networks_get_their_sentence():
+def test_unknown_priors_groups_without_weight_and_own_networks_raise_an_error():
     for group in ("w_target", "w_background"):
         with pytest.raises(ValueError, match=f"{group} must be a number > 0; got 0.0"):
             METHODS["double_infogan"](**{group: 0.0}).fit(vectors())

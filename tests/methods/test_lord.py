@@ -136,7 +136,7 @@ def test_amortised_class_codes_are_shared_by_the_samples_of_a_class_in_the_batch
     torch.testing.assert_close(terms["reconstruction"], (x - batch.x).abs().mean())
 
 
-def test_without_encoders_codes_are_found_that_reconstruct_whatever_the_company():
+def test_without_encoders_optimised_codes_reconstruct_whatever_else_is_in_the_batch():
     data = bilinear(4, 5)
     method = un.LORD(**TINY | {"epochs_encoders": 0, "epochs": 40, "width": 32}).fit(data)
     whole, alone = method.encode(data.x), method.encode(data.x[3:4])
@@ -163,7 +163,7 @@ def test_content_moves_between_classes_never_seen():
     assert errors[1] < 0.6 * errors[0]
 
 
-def test_bad_variants_and_own_networks_get_their_sentence():
+def test_bad_variants_and_own_networks_raise_an_error():
     data = bilinear(4, 5)
     with pytest.raises(ValueError, match="inference must be 'latent', 'semi' or 'amortised'; got 'lazy'"):
         un.LORD(inference="lazy").fit(data)
@@ -210,7 +210,7 @@ def test_classes_of_training_have_codes_and_others_have_none():
     codes = method.class_codes([2, 0, 2])
     np.testing.assert_array_equal(codes, method.nets_["class_codes"].weight.detach().numpy()[[2, 0, 2]])
     for wrong in ([4], [-1], [0.5], 1):
-        with pytest.raises(ValueError, match=r"labels must be training classes as whole numbers \(n,\) below 4"):
+        with pytest.raises(ValueError, match=r"labels must be training classes as integers \(n,\) below 4"):
             method.class_codes(wrong)
     with pytest.raises(ValueError, match="class_codes needs a method with a code for every class; lord has none"):
         un.LORD(**{**TINY, "inference": "amortised"}).fit(data).class_codes([0])

@@ -42,7 +42,7 @@ def bars(seed):
 
 
 def grassy_mnist(seed):
-    """The digits and the grass of paper 000, where they are at hand."""
+    """The digits and the grass of *Towards Principled Objectives*, where they are available."""
     try:
         return un.load("grassy_mnist", n_per_class=1000, n_test=10, seed=seed).train
     except FileNotFoundError as missing:
@@ -116,6 +116,6 @@ def test_the_moments_are_those_of_the_codes_of_both_groups():
     assert terms["mmd_salient"] > 0.5
 
 
-def test_a_batch_of_one_gets_the_sentence():
+def test_a_batch_of_one_raises_an_error():
     with pytest.raises(ValueError, match=r"needs at least 2 points in each set; got 1 and 1; raise batch"):
         small("mm_cvae", batch=1).fit(vectors())

@@ -26,7 +26,7 @@ def started(name, **changes):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_reference_vector_is_learnt_and_is_what_remove_sets(name):
+def test_the_reference_vector_is_learned_and_is_what_remove_sets(name):
     data = vectors(target=64, background=64)
     method = small(name, epochs=5).fit(data)
     reference = method.neutral()["salient"]
@@ -94,7 +94,7 @@ def test_each_side_of_the_autoencoder_moves_on_its_own_half_of_the_game():
             assert all(grad is None or not grad.any() for grad in grads), (group, player)
 
 
-def test_inputs_are_dropped_as_often_as_asked_and_noise_becomes_laplace():
+def test_inputs_are_dropped_as_often_as_requested_and_noise_becomes_laplace():
     noise = torch.randn(200_000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     assert adversarial.dropout_mask(noise, 0.25).mean().item() == pytest.approx(0.75, abs=0.005)
     assert adversarial.dropout_mask(noise, 0.0).min() == 1

@@ -128,7 +128,7 @@ def test_neither_players_loss_reaches_the_others_move():
     assert all((grad != 0).any() for grad in torch.autograd.grad(total, owned["generator"]))
 
 
-def test_samples_get_the_class_that_they_are_asked_for():
+def test_samples_get_the_requested_class():
     data = rows(each=20)
     method = un.StarGAN(epochs=250, batch=30, width=32, lr=1e-3, n_critic=1).fit(data)
     z = method.encode(data.x)

@@ -64,14 +64,14 @@ def test_features_of_a_network_are_those_of_its_first_layer(name, tmp_path):
     np.testing.assert_allclose(style_features(x, name, tmp_path / "made.safetensors"), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_what_cannot_be_clustered_gets_its_sentence(tmp_path, monkeypatch):
+def test_what_cannot_be_clustered_raises_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
     data, _ = drawings(4)
     with pytest.raises(
         ValueError, match="cluster_styles needs the domain of every sample as its label; got samples without one"
     ):
         cluster_styles(Samples(data.x))
-    with pytest.raises(ValueError, match="clusters of 'edges' must be a whole number from 1 to 1; got 2"):
+    with pytest.raises(ValueError, match="clusters of 'edges' must be an integer from 1 to 1; got 2"):
         cluster_styles(data, 2, features="pixels")
     with pytest.raises(ValueError, match="the weights of vgg16 must be in a file"):
         cluster_styles(data, 1)

@@ -77,7 +77,7 @@ def test_an_unknown_variant_is_refused():
 
 @pytest.mark.parametrize("field", ["layers_discriminator", "width_discriminator"])
 def test_a_discriminator_of_nothing_is_refused(field):
-    with pytest.raises(ValueError, match=f"FactorVAE: {field} must be a whole number >= 1; got 0"):
+    with pytest.raises(ValueError, match=f"FactorVAE: {field} must be an integer >= 1; got 0"):
         small("factor_vae", **{field: 0}).fit(vectors())
 
 

@@ -124,7 +124,7 @@ def test_few_samples_have_a_plane_too(n, width):
     [
         (np.ones((4, 2)), [0, 0, 0, 0], "at least 2 classes"),
         (np.ones((4, 2)), [0, 1, 2, 3], "more samples than classes"),
-        (np.ones((4, 2)), [0, 1, 0], "one class for each of the 4 samples"),
+        (np.ones((4, 2)), [0, 1, 0], "labels must have shape .4,., a class for each sample"),
         (np.ones((4, 2)), [0, 1, 0, -1], "means unknown"),
         (np.ones(4), [0, 1, 0, 1], r"shape \(n, d\)"),
         (np.full((4, 2), np.nan), [0, 1, 0, 1], "finite"),

@@ -49,7 +49,7 @@ def test_continuous_factors_are_cut_and_constant_ones_left_out():
     with pytest.raises(ValueError, match="two values"):
         explicitness_score(codes, np.ones((600, 1)))
     half = np.repeat([0, 1], [500, 100])
-    with pytest.raises(ValueError, match="test samples of two values"):
+    with pytest.raises(ValueError, match="two values among the test samples"):
         explicitness_score(codes, half, split=(np.arange(100, 600), np.arange(100)))
     with pytest.raises(ValueError, match="explicitness_score needs at least 3 samples, of which a third is held out; got 1"):
         explicitness_score(codes[:1], factors[:1])

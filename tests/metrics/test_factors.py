@@ -92,7 +92,7 @@ def test_constant_and_barely_known_factors_are_left_out():
 def test_nothing_to_score_is_refused():
     with pytest.raises(ValueError, match="got none among 2"):
         factor_r2(np.ones((50, 2)), np.ones((50, 2)))
-    with pytest.raises(TypeError, match="stands for classes"):
+    with pytest.raises(TypeError, match="is taken for classes"):
         factor_r2(np.ones((50, 2)), np.arange(50))
     with pytest.raises(ValueError, match=r"\(50, k\)"):
         factor_r2(np.ones((50, 2)), np.ones((40, 2)))

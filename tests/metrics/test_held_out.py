@@ -33,9 +33,9 @@ def test_a_split_takes_indices_or_masks():
     [
         ((TRAIN, np.arange(199, 300)), "of which 1 are in both"),
         ((TRAIN, TEST[:0]), "200 and 0, of which"),
-        ((TRAIN, [300]), "masks of 300 samples"),
-        ((TRAIN,), "two sets of samples"),
-        ((TRAIN, TEST, TEST), "two sets of samples"),
+        ((TRAIN, [300]), "boolean mask of the 300 samples"),
+        ((TRAIN,), "split must be .train, test., each indices or a boolean mask"),
+        ((TRAIN, TEST, TEST), "split must be .train, test., each indices or a boolean mask"),
     ],
 )
 def test_a_split_that_overlaps_is_refused(split, says):

@@ -53,7 +53,7 @@ def test_the_ground_truth_of_a_transfer_has_the_class_of_one_sample_and_the_cont
     assert (y[truth] == y[i]).all()
     assert (c[truth] == c[j]).all()
     assert (y[i] != y[j]).all()
-    with pytest.raises(ValueError, match="needs two classes that share a content"):
+    with pytest.raises(ValueError, match="needs two classes with samples of the same content"):
         transfer_pairs([0, 0, 1, 1], [0, 1, 2, 3])
 
 
@@ -135,8 +135,8 @@ def test_where_landmarks_are_known_the_content_is_that_of_the_nearest_face_of_an
     [
         ([0, 0, 1], np.zeros((3, 4)), r"must be known landmarks \(n, k, 2\) for the 3 labels; got shape \(3, 4\)"),
         ([0, 0, 1], np.full((3, 1, 2), np.nan), "or unknown ones; leave samples without landmarks out"),
-        ([0, 0, 0], np.zeros((3, 1, 2)), "needs two classes, one of them with two samples"),
-        ([0, 1, 2], np.zeros((3, 1, 2)), "needs two classes, one of them with two samples"),
+        ([0, 0, 0], np.zeros((3, 1, 2)), "at least two classes, one of which has two samples"),
+        ([0, 1, 2], np.zeros((3, 1, 2)), "at least two classes, one of which has two samples"),
     ],
 )
 def test_landmarks_without_pairs_are_refused(labels, points, sentence):

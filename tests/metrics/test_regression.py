@@ -93,7 +93,7 @@ def test_nothing_to_score_is_refused():
         regression_error(np.ones((50, 2)), np.ones((50, 2)))
     with pytest.raises(ValueError, match="got none among 1"):
         regression_error(np.ones((50, 2)), np.full(50, np.nan))
-    with pytest.raises(TypeError, match="stands for classes"):
+    with pytest.raises(TypeError, match="is taken for classes"):
         regression_error(np.ones((50, 2)), np.arange(50))
     with pytest.raises(ValueError, match="5 folds of 6 samples"):
         regression_error(np.ones((6, 2)), np.arange(6.0))

@@ -140,7 +140,7 @@ def test_dead_latents_are_those_that_hardly_vary():
     assert sap_score(traces, factors, dead=0.0).sap == pytest.approx(0.0, abs=1e-12)
 
 
-def test_correlated_latents_count_as_one_where_asked():
+def test_correlated_latents_count_as_one_where_requested():
     codes, factors = continuous()
     noise = 0.1 * np.random.default_rng(0).normal(size=(1500, 6))
     twice = np.hstack([codes, -codes]) + noise

@@ -1,4 +1,4 @@
-"""The networks of paper 003: the layers of its tables 4 and 5, the noise before them, and both norms."""
+"""The networks of Carton et al. 2024: the layers of its tables 4 and 5, the noise before them, and both norms."""
 
 from itertools import chain
 

@@ -61,7 +61,7 @@ def test_weights_are_read_from_the_users_folder(tmp_path, ending):
     np.testing.assert_allclose(result.probabilities, classes, atol=1e-4)
 
 
-def test_wrong_weights_and_missing_ones_get_their_sentence(tmp_path):
+def test_wrong_weights_and_missing_ones_raise_an_error(tmp_path):
     (tmp_path / "weights").mkdir()
     with pytest.raises(ValueError, match=r"the weights of squeezenet must be in .*squeezenet1_1\*.safetensors or .npz"):
         feature_extractor("squeezenet", tmp_path)

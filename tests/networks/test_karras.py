@@ -1,4 +1,4 @@
-"""The networks of paper 001, layer by layer: pixel norm, average pooling, nearest up-sampling, and a trunk without norm."""
+"""The networks of Ruiz et al. 2018, layer by layer: pixel norm, average pooling, nearest up-sampling, a trunk without norm."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ def test_pixel_norm_divides_each_pixel_by_its_root_mean_square():
 
 
 @pytest.mark.parametrize("normed", [True, False])
-def test_a_convolution_is_followed_by_a_leaky_relu_and_by_pixel_norm_where_asked(normed):
+def test_a_convolution_is_followed_by_a_leaky_relu_and_by_pixel_norm_where_requested(normed):
     layers = torch.nn.Sequential(*convolution(2, 5, normed)).double()
     x = torch.randn(2, 2, 7, 6, dtype=torch.float64)
     plain = functional.leaky_relu(functional.conv2d(x, layers[0].weight, layers[0].bias, padding=1), 0.2)

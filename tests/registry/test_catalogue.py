@@ -7,9 +7,9 @@ import pytest
 from untwine.registry import Catalogue
 
 
-def whole_number(name, thing):
+def check_integer(name, thing):
     if not isinstance(thing, int):
-        raise TypeError(f"{name!r} must be a whole number")
+        raise TypeError(f"{name!r} must be an integer")
 
 
 def catalogue(calls=None):
@@ -18,7 +18,7 @@ def catalogue(calls=None):
             calls.append(1)
         return {"one": 1, "two": 2}
 
-    return Catalogue("number", "untwine.numbers", built_in, whole_number)
+    return Catalogue("number", "untwine.numbers", built_in, check_integer)
 
 
 def test_entries_are_read_at_the_first_look_up_and_once():
@@ -41,7 +41,7 @@ def test_a_registered_entry_is_found_and_may_be_replaced_by_its_owner():
 
 def test_what_is_none_and_taken_names_are_refused():
     numbers = catalogue()
-    with pytest.raises(TypeError, match="'three' must be a whole number"):
+    with pytest.raises(TypeError, match="'three' must be an integer"):
         numbers.register("three", "3")
     with pytest.raises(ValueError, match="the name of a number must be new; 'one' is taken; choose another"):
         numbers.register("one", 7)
@@ -74,7 +74,7 @@ def test_installed_entries_are_added_and_unusable_ones_left_out_with_a_warning(m
         assert dict(catalogue()) == {"one": 1, "two": 2, "three": 3}
     messages = sorted(str(warning.message) for warning in caught)
     assert len(messages) == 3
-    assert "'bad' of the installed package somewhere:thing is left out: 'bad' must be a whole number" in messages[0]
+    assert "'bad' of the installed package somewhere:thing is left out: 'bad' must be an integer" in messages[0]
     assert "'broken'" in messages[1]
     assert "no module named x" in messages[1]
     assert "'one' of the installed package" in messages[2]

@@ -19,10 +19,10 @@ def test_what_fits_comes_back():
 @pytest.mark.parametrize(
     ("check", "sentence"),
     [
-        (lambda: check_int("n", 0, 1), "n must be a whole number of at least 1; got 0."),
-        (lambda: check_int("n", 9, 1, 8), "n must be a whole number from 1 to 8; got 9."),
-        (lambda: check_int("n", True, 0), "n must be a whole number of at least 0; got True."),
-        (lambda: check_int("n", 2.0, 0), "n must be a whole number of at least 0; got 2.0."),
+        (lambda: check_int("n", 0, 1), "n must be an integer of at least 1; got 0."),
+        (lambda: check_int("n", 9, 1, 8), "n must be an integer from 1 to 8; got 9."),
+        (lambda: check_int("n", True, 0), "n must be an integer of at least 0; got True."),
+        (lambda: check_int("n", 2.0, 0), "n must be an integer of at least 0; got 2.0."),
         (lambda: check_float("x", float("nan"), 0.0), "x must be a number of at least 0; got nan."),
         (lambda: check_float("x", 1.5, 0.0, 1.0), "x must be a number from 0 to 1; got 1.5."),
         (lambda: check_float("x", "1", 0.0), "x must be a number of at least 0; got '1'."),
@@ -30,7 +30,7 @@ def test_what_fits_comes_back():
         (lambda: check_choice("kind", None, ("a", "b")), "kind must be 'a' or 'b'; got None."),
     ],
 )
-def test_what_does_not_fit_gets_its_sentence(check, sentence):
+def test_what_does_not_fit_raises_an_error(check, sentence):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         check()
 

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import untwine as un
+from untwine.data.catalogue import DATA_SETS
+from untwine.evaluation.registry import METRICS
+from untwine.methods import METHODS
 
 PLUGIN = Path(__file__).parent / "plugin"
 STUDY = """
@@ -96,6 +99,8 @@ def test_an_installed_package_is_listed_fitted_scored_reported_and_studied(insta
 
 
 def test_a_script_registers_a_method_a_metric_and_a_data_set(monkeypatch, tmp_path):
+    for catalogue in (METHODS, METRICS, DATA_SETS):
+        monkeypatch.setattr(catalogue, "_registered", {})  # what is registered here ends with the test
     monkeypatch.syspath_prepend(str(PLUGIN))
     example = __import__("untwine_example")
     for thing in (example.Whitening, example.MEAN_NORM, example.two_blobs):

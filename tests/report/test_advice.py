@@ -223,7 +223,7 @@ def test_a_salient_block_that_encodes_little(folder):
     }
 
 
-def test_the_scale_of_vectors_is_learnt_and_never_suggested(folder):
+def test_the_scale_of_vectors_is_learned_and_never_suggested(folder):
     params = {**PRINCIPLED, "beta_salient": 5.0}
     suggested = advised(run_of(folder, params, shape=(20,), codes=SALIENT))
     assert suggested == {"The salient block has collapsed.": ["lower beta_salient (5 now)", "raise beta_common (1 now)"]}

@@ -42,7 +42,7 @@ def test_it_comes_first_and_says_p_value_level_and_both_numbers(folder):
             VECTORS,
             'This run has 2, fewer than estimated: some salient variation may be missed. n_salient="auto" uses',
         ),
-        (0.06, 0, CARD, "No evidence of it. There is no direction in which targets vary more than chance allows"),
+        (0.06, 0, CARD, "No evidence of it. There is no direction in which targets vary more than expected by chance"),
         (0.06, 0, CARD, "p\u00a0=\u00a00.060: not significant at 5 %). What the salient block shows here may be noise."),
         (0.06, 0, CARD, "Estimated number of salient dimensions: 0. This run has 2."),
     ],

@@ -52,7 +52,7 @@ def test_a_failed_page_leaves_the_old_one(folder, tmp_path):
         ("gallery.npz", b"", "must hold plain arrays"),
     ],
 )
-def test_damaged_files_are_refused_in_one_sentence(folder, tmp_path, name, content, sentence):
+def test_damaged_files_are_refused_with_one_error_message(folder, tmp_path, name, content, sentence):
     path = folder.full()
     (path / name).write_bytes(content)
     with pytest.raises(ValueError, match=sentence) as caught:

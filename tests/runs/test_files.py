@@ -81,7 +81,7 @@ def test_json_refuses_what_other_readers_would(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"a": }', b"[" * 100_000, b"not json"])
-def test_a_file_that_is_not_json_is_refused_in_one_sentence(tmp_path, content):
+def test_a_file_that_is_not_json_is_refused_with_one_error_message(tmp_path, content):
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(ValueError, match=r"^.*file must be JSON; it is truncated or something else \(.*\); restore it"):
         files.read_json(tmp_path / "file")
@@ -106,7 +106,7 @@ def test_tensors_and_notes_come_back_bit_for_bit(tmp_path):
 
 
 @pytest.mark.parametrize("length", [0, 4, 8, 60, -1])
-def test_truncated_tensors_are_refused_in_one_sentence(tmp_path, length):
+def test_truncated_tensors_are_refused_with_one_error_message(tmp_path, length):
     files.write_tensors(tmp_path / "file", {"x": torch.arange(100)})
     (tmp_path / "file").write_bytes((tmp_path / "file").read_bytes()[:length])
     with pytest.raises(

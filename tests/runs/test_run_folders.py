@@ -116,7 +116,7 @@ DAMAGE = {
     ),
     "bad option": (
         lambda run: reseal(run, params={"epochs": 0}),
-        "knows: PrincipledVAE: epochs must be a whole number >= 1; got 0",
+        "knows: PrincipledVAE: epochs must be an integer >= 1; got 0",
     ),
     "no shape": (lambda run: reseal(run, shape=None), "this version knows: it has no shape"),
     "no params": (lambda run: reseal(run, params=None, data=None), "knows: it has no data and no params"),
@@ -153,7 +153,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_what_is_not_whole_and_ours_is_refused_in_one_sentence(run, kind):
+def test_what_is_not_whole_and_ours_is_refused_with_one_error_message(run, kind):
     damage, sentence = DAMAGE[kind]
     damage(run)
     before = sorted(run.rglob("*"))

@@ -27,7 +27,7 @@ def test_scores_after_an_epoch_have_a_file_of_their_own(tmp_path):
     assert read_scores(tmp_path, 10) is None
 
 
-def test_scores_of_older_files_have_nothing_made_up(tmp_path):
+def test_scores_of_older_files_have_no_invented_fields(tmp_path):
     (tmp_path / "scores.json").write_text(json.dumps({"probe.z": {"value": 0.5}, "novel": {"value": None, "direction": 3}}))
     probe, novel = read_scores(tmp_path).values()
     assert (probe.value, probe.n, probe.direction, probe.version) == (0.5, 0, "info", 1)

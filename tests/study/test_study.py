@@ -155,7 +155,7 @@ def test_an_incomplete_line_of_a_new_cell_costs_no_other(tmp_path):
 
 def test_a_damaged_line_inside_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text(results.HEAD + "a,small,toy\n" + ",".join("1" * len(results.COLUMNS)) + "\n")
-    with pytest.raises(ValueError, match=r"got others in line 2; restore the file\.$"):
+    with pytest.raises(ValueError, match=r"line 2 has others; restore the file\.$"):
         results.read_results(tmp_path / "t.csv")
 
 
@@ -431,10 +431,12 @@ def test_of_a_sweep_the_lowest_is_shown_alone_once_all_is_finished(tmp_path):
 
 
 def test_the_lowest_needs_a_sweep_and_a_column(tmp_path):
-    with pytest.raises(ValueError, match=r"the row 'PCA' must sweep a field to show the lowest of; got no list of values\.$"):
+    with pytest.raises(
+        ValueError, match=r"the row 'PCA' must sweep a field, because it has the key 'lowest'; .*remove the key\.$"
+    ):
         written(tmp_path, LOWEST.replace("[0, 2.5]", "2.5"))
     with pytest.raises(
-        ValueError, match=r"lowest of the row 'PCA' must be known names; got 'w2\.z'; choose one of .*, w2\.common\.$"
+        ValueError, match=r"lowest of the row 'PCA' must be a known name; got 'w2\.z'; choose one of .*, w2\.common\.$"
     ):
         written(tmp_path, LOWEST.replace('lowest = "w2.common"', 'lowest = "w2.z"'))
 
@@ -615,7 +617,7 @@ def test_the_papers_figures_are_theirs():
     assert there["L MNIST", "PCA", "s acc %"] is None
 
 
-def test_the_unsupervised_rows_of_the_style_have_what_won_the_search():
+def test_the_unsupervised_rows_of_the_style_have_the_best_settings_of_the_search():
     search, table = (un.Study.read(ROOT / "studies" / f"{name}.toml") for name in ("reference_search", "reference_table1"))
     settings = {cell.row: cell.params for cell in search.cells("small")}
     mean = {entry.row: entry.mean for entry in search.table().entries if entry.column == "mean"}
@@ -685,5 +687,5 @@ def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):
     assert {entry.data for entry in study.table().entries if entry.row == first} == {"other"}
     others = {cell.data for cell in study.cells() if cell.row != first}
     assert len(others) > 1
-    with pytest.raises(ValueError, match=r"data of the row .* must be known names; got 'nowhere'; did you mean 'other'"):
+    with pytest.raises(ValueError, match=r"data of the row .* must be a known name; got 'nowhere'; did you mean 'other'"):
         written(tmp_path, two.replace('data = ["other"]', 'data = ["nowhere"]'))

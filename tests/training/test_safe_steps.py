@@ -124,7 +124,7 @@ def test_clipping_is_by_the_norm_of_the_whole_player():
     assert game.b.item() == pytest.approx(Y + adam(0.1, 0.4, 0.8), rel=1e-6)
 
 
-def test_schedule_scales_every_rate_by_the_part_that_is_done():
+def test_schedule_scales_every_rate_by_the_fraction_that_is_done():
     game, asked = Game(), []
 
     def schedule(done):
@@ -139,7 +139,7 @@ def test_schedule_scales_every_rate_by_the_part_that_is_done():
     assert game.values() == pytest.approx([X - 0.25, Y - 0.5, 1.0])
 
 
-def test_a_batch_says_which_part_of_its_stage_is_done():
+def test_a_batch_says_which_fraction_of_its_stage_is_done():
     game, told = Game(), []
 
     def step(batch, t):
@@ -150,7 +150,7 @@ def test_a_batch_says_which_part_of_its_stage_is_done():
     assert told == [0, 0.25, 0.5, 0.75]
 
 
-def test_a_method_whose_training_ends_early_keeps_what_it_learnt_and_its_history():
+def test_a_method_whose_training_ends_early_keeps_what_it_learned_and_its_history():
     data = vectors()
     method, inner = small("vae", epochs=4), type(small("vae")).step
 

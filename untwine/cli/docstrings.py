@@ -12,7 +12,7 @@ from typing import Any
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 KINDS = {
-    "int": "whole number",
+    "int": "integer",
     "float": "number",
     "str": "text",
     "bool": "true or false",
@@ -71,7 +71,7 @@ def options(function: Callable[..., Any]) -> list[dict[str, Any]]:
 
 
 def _kind(hint: Any) -> str:
-    """Return a type in words, such as "whole number or None"."""
+    """Return a type in words, such as "integer or None"."""
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(map(_kind, typing.get_args(hint))))

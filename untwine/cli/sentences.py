@@ -21,7 +21,7 @@ def sentence(error: Exception, app: App) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"cannot use {error.filename}: {error.strerror.lower()}."
     if isinstance(error, MemoryError):
-        return f"not enough memory ({text.rstrip('.')}); ask for less."
+        return f"not enough memory ({text.rstrip('.')}); use fewer samples or a smaller batch."
     return text
 
 

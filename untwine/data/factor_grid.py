@@ -70,9 +70,7 @@ class FactorGrid:
         fits = levels.ndim == 2 and levels.shape[1] == len(self.sizes) and levels.dtype.kind in "ui"
         if not fits or (levels < 0).any() or (levels >= self.sizes).any():
             got = f"{levels.dtype} of shape {levels.shape}" if not fits else f"levels up to {levels.max(axis=0).tolist()}"
-            raise ValueError(
-                f"levels must be whole numbers (n, {len(self.sizes)}) counted from 0 ({self._describe()}); got {got}."
-            )
+            raise ValueError(f"levels must be integers (n, {len(self.sizes)}) counted from 0 ({self._describe()}); got {got}.")
         indices: Array = np.ravel_multi_index(tuple(levels.T), self.sizes)
         return indices
 

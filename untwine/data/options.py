@@ -25,5 +25,5 @@ def check_test_share(test: object) -> float:
 
 
 def check_limit(name: str, limit: object) -> int | None:
-    """Return the largest number of samples to use, at least 1; None stands for all."""
+    """Return the largest number of samples to use, at least 1; None means all."""
     return None if limit is None else check_int(name, limit, 1)

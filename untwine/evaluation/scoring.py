@@ -36,9 +36,9 @@ def evaluate(
     Labels and factors are scored on target samples where they are known (all samples are targets where there are no groups);
     classes of fewer than 5 samples are left out. A factor named "salient ..." belongs to the salient block, and is scored as
     "factors_salient.<block>"; every other factor belongs to the common block, and is scored as "factors.<block>". Regressions
-    do the same. Scores of single latents (sap, mig and so on) are about the factors that a block should encode. For sap, whole
-    numbers of at most 20 values are classes and all others are continuous; for the others a factor of at most 100 values is
-    discrete.
+    do the same. Scores of single latents (sap, mig and so on) are about the factors that a block should encode. For sap,
+    integer-valued factors of at most 20 values are classes and all others are continuous; for the other scores a factor of at
+    most 100 values is discrete.
 
     Parameters
     ----------

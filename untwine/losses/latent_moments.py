@@ -1,7 +1,7 @@
-r"""Moments of the aggregated posterior q(z), and penalties on their distance from those of N(0, I) (DIP-VAE, paper 002).
+r"""Moments of the aggregated posterior q(z), and penalties on their distance from those of N(0, I) (DIP-VAE).
 
-$q(z|x) = N(\mu(x), \Sigma(x))$ with diagonal $\Sigma$. Moments are means over the n samples of the batch (divided by n, not
-n - 1). Penalties are sums of squares over all entries.
+$q(z|x) = N(\mu(x), \Sigma(x))$ with diagonal $\Sigma$ (Kumar et al. 2018). Moments are means over the n samples of the batch
+(divided by n, not n - 1). Penalties are sums of squares over all entries.
 """
 
 from __future__ import annotations

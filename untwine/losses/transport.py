@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def w2_squared(a: Tensor, b: Tensor) -> Tensor:
-    r"""Exact squared 2-Wasserstein distance of two sets of n points (n, d) each (paper 000, Eq. 9).
+    r"""Exact squared 2-Wasserstein distance of two sets of n points (n, d) each (*Towards Principled Objectives*, Eq. 9).
 
     $\min_T \sum_{ij} T_{ij} \|a_i - b_j\|^2$. Between sets of equal size the optimal plan is an assignment. The gradient passes
     through the cost only, with the plan held constant (Danskin's theorem).

@@ -1,1 +1,1 @@
-"""The contract of every method: fit, encode, decode, save and load, what may go in, and what scikit-learn asks for."""
+"""The contract of every method: fit, encode, decode, save and load, checks of the input, and scikit-learn's interface."""

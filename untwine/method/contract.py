@@ -1,7 +1,7 @@
 """The contract of every method: fit, encode, decode, transform, sample, save.
 
 A method is a dataclass: its constructor only stores, and its fields are its configuration. It is `Trained` (and defines
-`stages`) or `Solved` (and defines `solve`), both in `untwine.method.kinds`; besides it defines `blocks`, `build`, `codes` and
+`stages`) or `Solved` (and defines `solve`), both in `untwine.method.kinds`; it also defines `blocks`, `build`, `codes` and
 `generate`. Everything else is written once: here, and scikit-learn's interface in `untwine.method.estimator`.
 """
 
@@ -53,7 +53,7 @@ class Method(Estimator):
     seed
         Seeds all random numbers of a fit: the same seed, data and threads give the same weights.
     device
-        `auto` takes a GPU where there is one; or `cpu`, `cuda`, `mps`.
+        Where the networks run: `cpu`, `cuda`, `mps`, or `auto`, a GPU if there is one.
     precision
         `float32`, `bfloat16` (the networks run in it, weights stay float32) or `float64`.
     """
@@ -114,7 +114,7 @@ class Method(Estimator):
         if value != "auto":
             return int(value)
         if field not in self.__dict__.get("inferred_", {}):
-            raise NotFittedError(f"{field}='auto' is known after fit, for the data decides it; call fit first.")
+            raise NotFittedError(f"{field}='auto' is chosen from the data by fit and not known before; call fit first.")
         return int(self.inferred_[field])
 
     @classmethod
@@ -206,7 +206,7 @@ class Method(Estimator):
             raise ValueError(f"class_codes needs a method with a code for every class; {self.name} has none; encode samples.")
         if wanted.ndim != 1 or wanted.dtype.kind not in "ui" or not np.isin(wanted, np.arange(len(known))).all():
             raise ValueError(
-                f"labels must be training classes as whole numbers (n,) below {len(known)}; got {describe_type(labels)}; "
+                f"labels must be training classes as integers (n,) below {len(known)}; got {describe_type(labels)}; "
                 "encode samples of other classes."
             )
         codes: Array = known.float().cpu().numpy()
@@ -311,7 +311,7 @@ class Method(Estimator):
         return self.restore(card, folder, own)
 
     def check(self) -> None:
-        """Refuse a configuration that cannot work, in one sentence."""
+        """Raise an error for a configuration that cannot work."""
         fields.check(type(self), self.get_params())
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:

@@ -19,7 +19,7 @@ from untwine.samples import Samples, observations, unit_range
 
 @dataclass(eq=False, kw_only=True)
 class Estimator(ABC):
-    """Parameters, feature names and scores as scikit-learn wants them, from a method's own fit, encode and reconstruct."""
+    """Parameters, feature names and scores as scikit-learn expects them, from a method's own fit, encode and reconstruct."""
 
     needs: ClassVar[Needs] = "nothing"
 
@@ -41,7 +41,7 @@ class Estimator(ABC):
         """Encode and decode."""
 
     def transform(self, x: Samples | ArrayLike) -> Array:
-        """Return all blocks side by side as one array, as scikit-learn wants it."""
+        """Return all blocks side by side as one array, as scikit-learn expects it."""
         return self.encode(x).array()
 
     def fit_transform(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> Array:

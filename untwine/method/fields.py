@@ -188,7 +188,8 @@ def _texts(hint: Any, article: str) -> list[str]:
     for bound in bounds:
         if isinstance(bound, Pattern):
             return [bound.text]
-    noun = {int: "whole number", float: "number", str: "string"}.get(kind, getattr(kind, "__name__", str(kind)))
+    noun = {int: "integer", float: "number", str: "string"}.get(kind, getattr(kind, "__name__", str(kind)))
+    article = "an" if article == "a" and noun[0] in "aeiou" else article
     limits = " and ".join(f"{BOUNDS[type(bound)]} {_number(bound)}" for bound in bounds)
     return [" ".join(word for word in (article, noun, limits) if word)]
 
@@ -200,7 +201,7 @@ def _number(bound: Any) -> str:
 
 
 def _nearest(value: Any, alternatives: tuple[Any, ...]) -> str:
-    """Return the end of the sentence: the choice that is spelt most like the value, if one is."""
+    """Return the end of the sentence: the choice whose spelling is closest to the value, if one is close."""
     choices = [choice for one in alternatives if typing.get_origin(one) is Literal for choice in typing.get_args(one)]
     return did_you_mean(value, choices)
 

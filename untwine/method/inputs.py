@@ -1,4 +1,4 @@
-"""What may go into a method: samples with their supervision, own modules, a device; each refused in a sentence if unfit."""
+"""Checks of what a method is given: samples with their supervision, the user's own modules, a device."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def as_samples(x: Samples | ArrayLike, y: ArrayLike | None, needs: Needs) -> Sam
     if needs == "groups":
         groups = np.asarray(y)
         if groups.ndim == 1 and groups.dtype.kind in "USO":
-            raise ValueError(
-                "y must be groups as whole numbers; got names; write 0 for the background and 1 or more for targets."
-            )
+            raise ValueError("y must be groups as integers; got names; write 0 for the background and 1 or more for targets.")
         return Samples(array, groups=groups)
     return Samples(array, labels=np.asarray(y))
 
@@ -41,7 +39,7 @@ def require(samples: Samples, needs: Needs, title: str) -> None:
     if needs == "groups":
         if samples.groups is None:
             raise ValueError(
-                f"{title} needs samples of target and background; got samples without groups; make them with "
+                f"{title} needs samples of target and background; got samples without groups; create them with "
                 "Samples.contrast(target=..., background=...), or pass groups as y."
             )
         for side, count in (
@@ -71,7 +69,7 @@ def _require_classes(samples: Samples, title: str) -> None:
 
 
 def choose_device(name: str) -> torch.device:
-    """Return the device of that name, if this machine has it."""
+    """Return the device of that name, if it is available."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     try:
@@ -80,12 +78,12 @@ def choose_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError):
         device = None
     if device is None or device.type not in ("cpu", "cuda", "mps"):
-        raise ValueError(f"device must be auto, cpu, cuda or mps, as this machine has it; got {name!r}; use device='auto'.")
+        raise ValueError(f"device must be auto, cpu, cuda or mps, and available on this machine; got {name!r}; use 'auto'.")
     return device
 
 
 def check_networks(networks: Mapping[str, nn.Module] | None) -> dict[str, nn.Module]:
-    """Return the user's own modules by name, or refuse what is none."""
+    """Return the user's own modules by name, or refuse what is no module."""
     if networks is None:
         return {}
     if not isinstance(networks, Mapping) or not all(isinstance(module, nn.Module) for module in networks.values()):
@@ -96,5 +94,5 @@ def check_networks(networks: Mapping[str, nn.Module] | None) -> dict[str, nn.Mod
 
 
 def describe_type(value: object) -> str:
-    """Name a value in a sentence."""
+    """Describe a value for an error message."""
     return f"{value!r}" if isinstance(value, str) else f"a {type(value).__name__}"

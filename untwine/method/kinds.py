@@ -26,17 +26,17 @@ class Trained(Method):
     Parameters
     ----------
     epochs
-        The passes over the data; with groups, over the larger of target and background.
+        The number of passes over the data; with groups, over the larger of target and background.
     batch
-        The samples in a step; with groups, of each of target and background.
+        The number of samples in a step; with groups, that of target and of background each.
     lr
         The learning rate.
     clip
-        The largest norm of a player's gradient; 0 turns clipping off.
+        The norm to which each player's gradient is clipped; 0 turns clipping off.
     networks
-        The architecture by name, from the table of networks; `auto` is `mlp`, and for GANs of images `dcgan`.
+        The name of the architecture; `auto` is `mlp`, and `dcgan` for GANs of images.
     width
-        The width of the networks: hidden units, or channels of the first convolution; None for the usual one of each.
+        The width of the networks: hidden units, or channels of the first convolution; None for the default of the architecture.
     """
 
     epochs: Count = 50
@@ -53,7 +53,9 @@ class Trained(Method):
     def learn(self, samples: Samples, checkpointing: Checkpointing, progress: bool) -> list[Row]:
         """Run the stages in the training loop."""
         if self.batch % distributed.world():
-            raise ValueError(f"batch must be a multiple of the {distributed.world()} processes; got {self.batch}.")
+            raise ValueError(
+                f"batch must be a multiple of the {distributed.world()} processes; got {self.batch}; change batch."
+            )
         if checkpointing.checkpoint is not None:
             files.make_folder(checkpointing.checkpoint.parent)  # refused before the hours of training, not after
         identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}

@@ -57,7 +57,9 @@ def _check(name: str, kind: object) -> None:
         raise TypeError(f"a method must be a subclass of Method; got {kind!r} for {name!r}.")
     if inspect.isabstract(kind) or not dataclasses.is_dataclass(kind):
         missing = ", ".join(sorted(getattr(kind, "__abstractmethods__", ()))) or "the decorator @dataclass"
-        raise TypeError(f"a method must define all that Method asks for; {kind.__name__} lacks {missing}.")
+        raise TypeError(
+            f"a method must be a dataclass that implements all abstract methods of Method; {kind.__name__} lacks {missing}."
+        )
     if getattr(kind, "name", None) != name:
         raise ValueError(
             f"the method {kind.__name__} must be registered under its own name; got {name!r}; set {kind.__name__}.name."

@@ -9,7 +9,7 @@ product of the cosines of principal angles, and spectral clustering leaves one a
 authors' code, the angles are those between the target's codes, not between the subspaces themselves.
 Deviations: the paper then shows all four to the user; here the one is chosen whose subspace explains the largest share of the
 target's variance minus its share of the background's. Their code multiplies two cosines whatever the number of dimensions; here
-all are. It also standardises each set by itself; here units are kept. Directions without variance in both are left out, and of
+all are. It also standardises each set separately; here units are kept. Directions without variance in both are left out, and of
 more than 500 columns the 500 leading principal components are used. The common block is ours (see `linear_subspaces`), as is
 the single mean m, that of the background: the group of a sample is not known when it is encoded.
 """
@@ -38,7 +38,8 @@ class ContrastivePCA(LinearContrastive):
     Parameters
     ----------
     alpha
-        The weight of the background's variance; 0 is the PCA of the target. None chooses it by a sweep, see `alpha_`.
+        The weight of the background's variance; 0 is the PCA of the target. None chooses it by a sweep and
+        stores it in `alpha_`.
     """
 
     alpha: Weight | None = None

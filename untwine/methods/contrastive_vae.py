@@ -1,4 +1,6 @@
-r"""cVAE: Abid and Zou, *Contrastive Variational Autoencoder Enhances Salient Features*, 2019 (Eqs. 3 and 4 of paper 000).
+r"""cVAE: Abid and Zou, *Contrastive Variational Autoencoder Enhances Salient Features*, 2019.
+
+The objective is Eqs. 3 and 4 of *Towards Principled Objectives*:
 
 $$\min_{\theta, \phi} E_t[\beta_z KL(q(z|x) \| N) + \beta_s KL(q(s|x) \| N) - \log p(x|z, s)]
     + E_b[\beta_z KL(q(z|y) \| N) - \log p(y|z, 0)] + \lambda_{tc} E_t[\log \tfrac{d(z, s)}{1 - d(z, s)}]$$
@@ -26,7 +28,7 @@ from torch import nn
 
 from untwine.losses import density_ratio
 from untwine.method.fields import NonNegative, Positive, Weight
-from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, elbo_terms, infer, split_groups
+from untwine.methods.shared.contrastive_elbo import PRINCIPLED_PRESETS, TwoBlockVAE, elbo_terms, infer, split_groups
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.training import distributed
@@ -53,7 +55,7 @@ class ContrastiveVAE(TwoBlockVAE):
     lr_discriminator: NonNegative = 1e-3
     scale: Positive = 0.32
     name: ClassVar[str] = "contrastive_vae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_000
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PRINCIPLED_PRESETS
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the discriminator."""

@@ -16,7 +16,7 @@ authors' code.
 
 Deviations
 - One Adam for the encoders in both cycles; the authors' code has a second one for the reverse cycle.
-- Log-variances are bounded; vectors are standardised. The networks are those of `LORD`, as in paper 004.
+- Log-variances are bounded; vectors are standardised. The networks are those of `LORD`, as in Gabbay and Hoshen 2020.
 """
 
 from __future__ import annotations

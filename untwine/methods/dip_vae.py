@@ -1,6 +1,6 @@
 r"""DIP-VAE: Kumar et al., *Variational Inference of Disentangled Latent Concepts from Unlabeled Observations*, 2018.
 
-Equations have the numbers of paper 002.
+Equations have the numbers of Kumar et al. 2018.
 
 $$\max ELBO - \lambda_{od} \sum_{i \ne j} C_{ij}^2 - \lambda_d \sum_i (C_{ii} - 1)^2 - \lambda_3 \sum_{ijk} T_{ijk}^2$$
 $$C = Cov_{p(x)}[\mu(x)] \quad \text{(I, Eq. 6)}, \qquad

@@ -1,4 +1,4 @@
-r"""Double InfoGAN: Carton, Louiset and Gori, *Double InfoGAN for Contrastive Analysis*, 2024 (paper 003).
+r"""Double InfoGAN: Carton, Louiset and Gori, *Double InfoGAN for Contrastive Analysis*, 2024.
 
 $$w_{adv} L_{adv} + w_{class} L_{class} + L_{info} + w_{image} L_{image} + w_{cr} L_{cr} \quad \text{(Eq. 14)}$$
 $$L_{adv} = w_b (-\log D(x) - \log (1 - D(G(z, 0)))) + w_t (-\log D(y) - \log (1 - D(G(z, s)))) \quad \text{(Eqs. 4 and 15)}$$

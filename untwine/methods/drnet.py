@@ -1,6 +1,6 @@
-r"""DrNet: Denton and Birodkar, *Unsupervised Learning of Disentangled Representations from Video*, 2017 (Eq. 3 of paper 004).
+r"""DrNet: Denton and Birodkar, *Unsupervised Learning of Disentangled Representations from Video*, 2017.
 
-For pairs x, x' of one class,
+For pairs x, x' of one class (Eq. 3 of Gabbay and Hoshen 2020),
 
 $$\min_{E_s, G} \|G(E_s(x), E_c(x')) - x'\|^2 + \lambda_{similarity} \|E_s(x) - E_s(x')\|^2$$
 $$\min_{E_c} \|G(E_s(x), E_c(x')) - x'\|^2 - \tfrac{\lambda_{game}}{2} E [\log D(c, c') + \log (1 - D(c, c'))]$$

@@ -64,7 +64,7 @@ class FactorVAE(OneBlockVAE):
     layers_discriminator
         The number of hidden layers of the discriminator.
     width_discriminator
-        The units of each hidden layer of the discriminator.
+        The number of units of each hidden layer of the discriminator.
     """
 
     gamma: Weight = 10.0

@@ -1,6 +1,6 @@
 r"""InfoGAN: Chen et al., *InfoGAN: Interpretable Representation Learning by Information Maximizing GANs*, 2016.
 
-With the regulariser of Lin et al., *InfoGAN-CR and ModelCentrality*, 2020, by option (Eqs. 1 and 18 of paper 003):
+With the regulariser of Lin et al., *InfoGAN-CR and ModelCentrality*, 2020, as an option (Eqs. 1 and 18 of Carton et al. 2024):
 
 $$\min_{G, Q, H} \max_D w_{adv} (\log D(x) + \log (1 - D(G(z, n)))) + w_{info} |Q(G(z, n)) - z|
     + w_{cr} CE(H(G(z^1, n), G(z^2, n)), k), \quad z^1_k = z^2_k$$
@@ -12,9 +12,10 @@ and samples.
 
 Deviations
 - Codes are continuous; the paper has discrete ones as well.
-- The bound of the mutual information has Laplace codes of scale 1 by default, as in paper 003; the generator's loss is -log D.
-- Decoding has n = 0, the middle of its prior.
-- Networks, noise and optimizer are those of paper 003, so that the two differ only in their supervision.
+- The bound of the mutual information has Laplace codes of scale 1 by default, as in Carton et al. 2024; the generator's loss
+  is -log D.
+- Decoding sets n = 0, the centre of its prior.
+- Networks, noise and optimizer are those of Carton et al. 2024, so that `DoubleInfoGAN` differs only in its supervision.
 """
 
 from __future__ import annotations

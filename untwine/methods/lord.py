@@ -1,4 +1,4 @@
-r"""LORD: Gabbay and Hoshen, *Demystifying Inter-Class Disentanglement*, 2020 (paper 004).
+r"""LORD: Gabbay and Hoshen, *Demystifying Inter-Class Disentanglement*, 2020.
 
 Stage one, latent optimisation (Eqs. 6 and 7):
 

@@ -13,7 +13,7 @@ Reductions: means over elements and samples.
 
 Deviations
 - The generator's adversarial loss is the non-saturating one.
-- Networks are those of `LORD`, as in paper 004; D has their encoder as its trunk, on the two samples stacked.
+- Networks are those of `LORD`, as in Gabbay and Hoshen 2020; D has their encoder as its trunk, on the two samples stacked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""ML-VAE: Bouchacourt, Tomioka and Nowozin, *Multi-Level Variational Autoencoder*, 2018 (Eq. 4 of paper 004).
+r"""ML-VAE: Bouchacourt, Tomioka and Nowozin, *Multi-Level Variational Autoencoder*, 2018 (Eq. 4 of Gabbay and Hoshen 2020).
 
 For a group M of samples of one class,
 
@@ -11,8 +11,8 @@ batch is another group. One class code is drawn for a group. All networks are on
 Reductions: likelihood and KL terms are summed over dimensions; the sum over groups is divided by the number of samples.
 
 Deviations
-- A single sample is encoded by itself, as a group of one; its code is the posterior mean.
-- Log-variances are bounded; vectors are standardised. The networks are those of `LORD`, as in paper 004.
+- At test time each sample is encoded on its own, as a set of one; its code is the posterior mean.
+- Log-variances are bounded; vectors are standardised. The networks are those of `LORD`, as in Gabbay and Hoshen 2020.
 """
 
 from __future__ import annotations

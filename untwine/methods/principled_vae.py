@@ -1,4 +1,4 @@
-r"""Principled contrastive VAE: *Towards Principled Objectives for Contrastive Disentanglement* (paper 000), Eqs. 7 and 8.
+r"""Principled contrastive VAE: *Towards Principled Objectives for Contrastive Disentanglement*, Eqs. 7 and 8.
 
 $$L = \underbrace{E_t[\beta_z KL(q(z|x) \| N) + \beta_s KL(q(s|x) \| N) - \log p(x|z, s)]
     + E_b[\beta_z KL(q(z|y) \| N) - \log p(y|z, 0)]}_{\text{Eq. 3}}
@@ -32,17 +32,24 @@ from typing import Any, ClassVar, Literal
 from untwine.losses import gaussian
 from untwine.losses.transport import w2_squared
 from untwine.method.fields import Positive, Weight
-from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, elbo_terms, gather_groups, infer, split_groups
+from untwine.methods.shared.contrastive_elbo import (
+    PRINCIPLED_PRESETS,
+    TwoBlockVAE,
+    elbo_terms,
+    gather_groups,
+    infer,
+    split_groups,
+)
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage, cosine
 
 EQ_8 = {"lambda_s": 10.0, "lambda_z": 1.0, "w2_of": "samples", "schedule": "constant"}
-PAPER = {data: {**setting, **EQ_8} for data, setting in PAPER_000.items()}
+PAPER = {data: {**setting, **EQ_8} for data, setting in PRINCIPLED_PRESETS.items()}
 
 
 @dataclass(eq=False, kw_only=True)
 class PrincipledVAE(TwoBlockVAE):
-    """Common and salient blocks of target and background, with the objective of paper 000.
+    """Common and salient blocks of target and background, with the objective of *Towards Principled Objectives*.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class ProbabilisticContrastivePCA(LinearContrastive):
                 return SalientSubspace(W, maps, {"gamma": gamma, "sigma2": sigma2})
         raise ValueError(
             f"gamma must be below {covariances.n / covariances.m:.3g} here, and low enough that the noise variance is above 0; "
-            f"got {self.gamma}; lower it, or leave it to gamma=None."
+            f"got {self.gamma}; lower it, or pass gamma=None to choose it automatically."
         )
 
 

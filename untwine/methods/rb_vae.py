@@ -1,4 +1,4 @@
-r"""Rb-VAE: Ruiz et al., *Learning Disentangled Representations with Reference-Based VAEs*, 2018 (paper 001).
+r"""Rb-VAE: Ruiz et al., *Learning Disentangled Representations with Reference-Based VAEs*, 2018.
 
 $$\min_{\theta, \psi, e^r} E_u[KL(q(z|x) \| N) + KL(q(e|x) \| N) - \log p(x|z, e)]
     + E_r[KL(q(z|x) \| N) - \log p(x|z, e^r)] \quad \text{(Eq. 3)}$$
@@ -30,7 +30,7 @@ from torch import nn
 
 from untwine.losses import gaussian
 from untwine.method.fields import Weight
-from untwine.methods.shared.reference_vae import BETAS, ReferenceVAE, paper_001
+from untwine.methods.shared.reference_vae import BETAS, ReferenceVAE, paper_presets
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
 
@@ -47,7 +47,7 @@ class RbVAE(ReferenceVAE):
 
     beta_salient: Weight = 0.2
     name: ClassVar[str] = "rb_vae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = paper_001(beta_salient=1.0)
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = paper_presets(beta_salient=1.0)
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the reference vector."""

@@ -36,7 +36,14 @@ from torch import Tensor, nn
 
 from untwine.losses import density_ratio
 from untwine.method.fields import NonNegative, Positive, Weight
-from untwine.methods.shared.contrastive_elbo import PAPER_000, TwoBlockVAE, draw, elbo_terms, gather_groups, split_groups
+from untwine.methods.shared.contrastive_elbo import (
+    PRINCIPLED_PRESETS,
+    TwoBlockVAE,
+    draw,
+    elbo_terms,
+    gather_groups,
+    split_groups,
+)
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.networks.mlp import layers
 from untwine.training.batches import Batch
@@ -68,8 +75,9 @@ class SepVAE(TwoBlockVAE):
     lr_discriminator: NonNegative = 1e-3
     scale: Positive = 0.32
     name: ClassVar[str] = "sep_vae"
-    # Paper 000's setting for all methods. The weights of its own terms stay ours: the authors' classifier has 10^-9 of them.
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER_000
+    # The setting of *Towards Principled Objectives* for all methods. SepVAE's own terms keep our default weights: its authors
+    # weight the classifier by 10^-9.
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PRINCIPLED_PRESETS
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the classifier and the discriminator."""

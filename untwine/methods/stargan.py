@@ -1,6 +1,6 @@
 r"""StarGAN: Choi et al., *StarGAN: Unified Generative Adversarial Networks for Multi-Domain Image-to-Image Translation*, 2018.
 
-The translation baseline of paper 004 (table 4). For a sample x of class y and a drawn class c,
+The translation baseline of Gabbay and Hoshen 2020 (table 4). For a sample x of class y and a drawn class c,
 
 $$\min_D -E\, D(x) + E\, D(G(x, c)) + w_{penalty} E (\|\nabla D(\hat x)\| - 1)^2 + w_{class} E\, CE(D_{cls}(x), y)$$
 $$\min_G -E\, D(G(x, c)) + w_{class} E\, CE(D_{cls}(G(x, c)), c) + w_{reconstruction} E \|x - G(G(x, c), y)\|_1$$
@@ -64,7 +64,7 @@ class StarGAN(Trained):
     w_penalty
         The weight of the critic's gradient penalty.
     n_critic
-        The updates of the critic for one of the translator.
+        The number of updates of the critic for each update of the translator.
     networks
         The architecture of translator and critic by name; `auto` is `residual` (the paper's) for images and `mlp` for vectors.
     """

@@ -1,4 +1,4 @@
-r"""sRb-VAE: Ruiz et al., *Learning Disentangled Representations with Reference-Based VAEs*, 2018 (paper 001).
+r"""sRb-VAE: Ruiz et al., *Learning Disentangled Representations with Reference-Based VAEs*, 2018.
 
 The symmetric KL (Eq. 4) $KL(q \| p) + KL(p \| q)$ of the encoded $q = q(z|x) q(e|x) p(x)$ and the generated
 $p = p(x|z, e) p(z) p(e)$, by two discriminators that estimate their log ratios (Eq. 7):
@@ -20,7 +20,7 @@ Deviations
 - `beta_common` adds KL(q(z|x) || p(z)) of both groups (0 is the paper). Nothing in Eqs. 8 and 10 says which block
   encodes the variation of the target alone: z and e may share it. A heavily penalised z leaves it to e.
 - Eq. 9 labels generated samples 1 and Algorithm 1 encoded ones: the latter makes d the log ratio of Eq. 7, and is used.
-- Eq. 10 stands in the paper as log-likelihoods that are minimised: they are subtracted here.
+- The paper writes Eq. 10 as log-likelihoods that are minimised: they are subtracted here.
 - Inputs of the discriminators' joint layers are dropped as whole blocks (the features of x, of z and of e), each with
   probability 0.25 for each sample; the paper does not say whether blocks or single units.
 - One encoder has both heads; the paper has one network for each block.
@@ -42,7 +42,7 @@ from torch import Tensor, nn
 from untwine.losses import adversarial, gaussian, likelihood
 from untwine.losses.density_ratio import discriminator_loss
 from untwine.method.fields import Probability
-from untwine.methods.shared.reference_vae import BETAS, ReferenceVAE, paper_001
+from untwine.methods.shared.reference_vae import BETAS, ReferenceVAE, paper_presets
 from untwine.networks import select_networks
 from untwine.networks.discriminator import Discriminator
 from untwine.networks.norm import freeze_running_stats
@@ -64,7 +64,7 @@ class SymmetricRbVAE(ReferenceVAE):
 
     dropped: Probability = 0.25
     name: ClassVar[str] = "symmetric_rb_vae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = paper_001(beta_common=0.0)
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = paper_presets(beta_common=0.0)
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the reference vector and the two discriminators."""

@@ -1,7 +1,8 @@
-r"""sVAE: Pu et al., *Symmetric Variational Autoencoder and Connections to Adversarial Learning*, 2018 (table 1 of paper 001).
+r"""sVAE: Pu et al., *Symmetric Variational Autoencoder and Connections to Adversarial Learning*, 2018.
 
 The symmetric KL $KL(q \| p) + KL(p \| q)$ of the encoded $q(x, z) = q(z|x) p(x)$ and the generated
-$p(x, z) = p(x|z) p(z)$, by a discriminator that estimates their log ratio. It is paper 001's sRb-VAE without a reference set:
+$p(x, z) = p(x|z) p(z)$, by a discriminator that estimates their log ratio. It is the sRb-VAE of
+Ruiz et al. 2018 without a reference set, the sVAE in their table 1, and has their equation numbers:
 
 $$d(x, z) = \log \frac{q(z|x) p(x)}{p(x|z) p(z)} \quad \text{(Eq. 7)}$$
 $$\min_{\theta, \psi} E_q[d] - E_p[d] \quad \text{(Eq. 8)} \quad
@@ -13,9 +14,9 @@ Letters: z the codes, with p(z) = N(0, I); a hat marks what was drawn from p. E_
 parameters. Reductions: log-likelihoods are summed over dimensions, mean over samples; adversarial terms are means over samples.
 
 Deviations
-- The terms of Eq. 10 are those that paper 001 adds; Pu et al. weight them, here each has weight 1.
+- The terms of Eq. 10 are those that Ruiz et al. add; Pu et al. weight them, here each has weight 1.
 - Inputs of the discriminator's joint layers are dropped as whole blocks (the features of x, those of z), each with probability
-  0.25 for each sample; paper 001 does not say whether blocks or single units.
+  0.25 for each sample; Ruiz et al. do not say whether blocks or single units.
 - Vectors are drawn from p(x|z), images taken at its mean: at the paper's scale the noise is not visible.
 - Images are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
 - Log-variances are bounded; vectors are standardised.
@@ -40,7 +41,7 @@ from untwine.networks.norm import freeze_running_stats
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
 
-BETAS = (0.5, 0.99)  # of Adam, as in paper 001
+BETAS = (0.5, 0.99)  # of Adam, as in Ruiz et al. 2018
 PAPER = {
     "n_latent": 32,
     "likelihood": "laplace",

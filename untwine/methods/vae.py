@@ -1,4 +1,4 @@
-r"""VAE: Kingma and Welling, *Auto-Encoding Variational Bayes*, 2014 (Eq. 1 of paper 000).
+r"""VAE: Kingma and Welling, *Auto-Encoding Variational Bayes*, 2014 (Eq. 1 of *Towards Principled Objectives*).
 
 $$L(\theta, \phi) = E_{p(x)} [ KL(q_\phi(z|x) \| p(z)) - E_{q_\phi(z|x)} \log p_\theta(x|z) ]$$
 

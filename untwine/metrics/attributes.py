@@ -53,10 +53,10 @@ def attribute_accuracy(
     """Return the accuracy of binary attributes (n, k) predicted along mean-difference vectors of codes (n, d).
 
     w_k = mean of the codes with attribute k - mean of those without; s_i = w_k . z_i; b minimises the hinge loss
-    sum_i max(0, 1 - y_i (s_i + b)), y being 1 or -1; the attribute is predicted where s_i + b > 0 (paper 002, table 2). In
-    [0, 1], higher is better: 1 means that one direction separates the attribute, `majority` that the codes do not encode it
-    (constant codes get it). Order and rotation of latents do not matter, nor does duplicating all of them; their scales do, for
-    w is not whitened. It does not measure disentanglement.
+    sum_i max(0, 1 - y_i (s_i + b)), y being 1 or -1; the attribute is predicted where s_i + b > 0 (Kumar et al. 2018,
+    table 2). In [0, 1], higher is better: 1 means that one direction separates the attribute, `majority` that the codes do not
+    encode it (constant codes get it). Order and rotation of latents do not matter, nor does duplicating all of them; their
+    scales do, because w is not whitened. It does not measure disentanglement.
 
     Fitted on the other folds and tested on each, or fitted and tested on the two sets of samples of `split` (train, test).
 
@@ -124,7 +124,7 @@ def _check_attributes(attributes: ArrayLike, n: int) -> Array:
         raise ValueError(f"attributes must be 0 and 1 of shape ({n}, k); got {truth.dtype} of shape {truth.shape}.")
     if not np.isin(truth, (0, 1)).all() or (np.ptp(truth.astype(float), axis=0) == 0).any():
         raise ValueError(
-            "attributes must be columns of both 0 and 1 and nothing else; got other columns; leave those columns out."
+            "every column of attributes must contain both 0 and 1 and no other value; got columns that do not; leave them out."
         )
     return truth.astype(bool)
 

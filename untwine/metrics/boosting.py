@@ -1,4 +1,4 @@
-"""Gradient boosting of small trees on discretise columns: the trees of all classes grow at once, from sums over bins."""
+"""Gradient boosting of small trees on discretised columns: the trees of all classes grow at once, from sums over bins."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def boost(train: Array, test: Array, y: Array, classes: int, seed: int = 0) -> B
 
     With `classes` above 0 the loss is the multinomial deviance (for two classes the binomial one) and y counts from 0; with 0
     it is the squared error. A tree's split maximises L^2 / n_L + R^2 / n_R - S^2 / n, where L, R and S are sums of the
-    residuals left, right and in all, and the column's importance grows by that gain. Thresholds lie between at most
-    128 bins of equally many samples. Ties between columns are broken at random by `seed`.
+    residuals on the left, on the right and in total, and the column's importance grows by that gain. Thresholds lie between at
+    most 128 bins of equally many samples. Ties between columns are broken at random by `seed`.
 
     Arrays are (K, n): one row for each of the K trees that are grown together, one for each class.
     """

@@ -31,7 +31,7 @@ def check_labels(labels: ArrayLike, n: int) -> Array:
     """Return labels (n,) numbered from 0 without gaps, or refuse them."""
     labels = np.asarray(labels)
     if labels.shape != (n,):
-        raise ValueError(f"labels must be one class for each of the {n} samples; got shape {labels.shape}.")
+        raise ValueError(f"labels must have shape ({n},), a class for each sample; got shape {labels.shape}.")
     if labels.dtype.kind not in "uibUS":
         raise TypeError(
             f"labels must be integers or strings; got {labels.dtype}; use labels.astype(int), or factor_r2 for continuous "
@@ -47,7 +47,7 @@ def check_factors(factors: ArrayLike, n: int) -> Array:
     factors = np.asarray(factors)
     if factors.dtype.kind != "f":
         raise TypeError(
-            f"factors must be continuous, as floats; got {factors.dtype}, which stands for classes; use probe_accuracy for "
+            f"factors must be continuous, as floats; got {factors.dtype}, which is taken for classes; use probe_accuracy for "
             "classes, or pass factors.astype(float)."
         )
     factors = factors[:, None] if factors.ndim == 1 else factors

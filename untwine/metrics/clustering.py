@@ -90,7 +90,7 @@ def matching_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
     labels = check_labels(labels, np.size(labels))
     clusters = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
     if len(clusters) != len(labels):
-        raise ValueError(f"clusters must be one for each of the {len(labels)} labels; got {len(clusters)}.")
+        raise ValueError(f"clusters must have one entry for each of the {len(labels)} labels; got {len(clusters)}.")
     table = np.zeros((labels.max() + 1, clusters.max() + 1), dtype=np.int64)
     np.add.at(table, (labels, clusters), 1)
     rows, columns = linear_sum_assignment(table, maximize=True)

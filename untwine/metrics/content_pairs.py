@@ -39,16 +39,16 @@ def transfer_pairs(labels: ArrayLike, contents: ArrayLike, most: int = 1000, see
     exists = (known[place] == wanted) & (y[i] != y[j])
     i, j, truth = i[exists][:most], j[exists][:most], first[place[exists]][:most]
     if not len(i):
-        raise ValueError("transfer_pairs needs two classes that share a content; got none; pass other samples.")
+        raise ValueError("transfer_pairs needs two classes with samples of the same content; got none; pass other samples.")
     return i, j, truth
 
 
 def landmark_pairs(labels: ArrayLike, points: ArrayLike, most: int = 1000, seed: int = 0) -> tuple[Array, Array, Array]:
     """Return samples that give the class, samples of other classes that give the content, and the ground truth of each pair.
 
-    As in paper 004 for faces, whose content is known by landmarks (n, k, 2) alone: two samples of one class are drawn, the
-    first gives the class and the second is the ground truth; the content is that of the sample of another class whose landmarks
-    are nearest to the ground truth's, by the Euclidean distance. At most `most` pairs are drawn.
+    As in Gabbay and Hoshen 2020 for faces, whose content is known by landmarks (n, k, 2) alone: two samples of one class are
+    drawn, the first gives the class and the second is the ground truth; the content is that of the sample of another class
+    whose landmarks are nearest to the ground truth's, by the Euclidean distance. At most `most` pairs are drawn.
     """
     y, places = np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1), np.asarray(points, dtype=float)
     if places.ndim != 3 or len(places) != len(y) or not places.size or not np.isfinite(places).all():
@@ -59,7 +59,9 @@ def landmark_pairs(labels: ArrayLike, points: ArrayLike, most: int = 1000, seed:
     sizes = np.bincount(y)
     several = np.flatnonzero(sizes[y] > 1)
     if len(sizes) < 2 or not len(several):
-        raise ValueError("landmark_pairs needs two classes, one of them with two samples; got none; pass other samples.")
+        raise ValueError(
+            "landmark_pairs needs at least two classes, one of which has two samples; got other labels; pass other samples."
+        )
     rng = np.random.default_rng(seed)
     truth = rng.permutation(several)[:most]
     order, starts = np.argsort(y, kind="stable"), np.cumsum(sizes) - sizes

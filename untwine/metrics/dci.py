@@ -127,7 +127,7 @@ METRIC = Metric(
         ),
         "dci_completeness": ScoreInfo("Does one latent alone matter for each factor? 1 is one latent, 0 is all alike.", HIGHER),
         "dci_informativeness": ScoreInfo(
-            "How well do boosted trees predict the factors from all latents of this block? Accuracy, held out.", HIGHER
+            "How well do boosted trees predict the factors from all latents of this block? Accuracy or R², held out.", HIGHER
         ),
     },
     requires=(TWO_BLOCK_FACTORS,),

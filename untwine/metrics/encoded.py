@@ -21,9 +21,9 @@ from untwine.metrics.held_out import FOLDS, Split
 from untwine.metrics.scored_samples import labelled_indices, target_mask, varying_factors
 from untwine.samples import Samples
 
-# For SAP, factors of whole numbers with at most so many values are classes, and all others are continuous.
+# For SAP, integer-valued factors with at most this many values are classes, and all others are continuous.
 MAX_CLASSES = 20
-# For the other scores of single latents, a factor is discrete if it has at most so many values, of so many samples each.
+# For the other scores of single latents, a factor is discrete if it has at most this many values, of this many samples each.
 MAX_LEVELS, SAMPLES_PER_LEVEL = 100, 10
 DECODE_BATCH = 1_000
 
@@ -117,7 +117,7 @@ class Encoded(NamedTuple):
     def factors_by_block(self, few_values: bool = False) -> Iterator[tuple[str, Array, Array, list[bool]]]:
         """Yield each block with its codes, the factors that it should encode, and which of them are continuous.
 
-        Of target samples whose factors are all known. With `few_values` only factors of whole numbers with at most 20 values
+        Of target samples whose factors are all known. With `few_values` only integer-valued factors with at most 20 values
         are discrete; otherwise all factors with at most 100 values, of 10 samples each.
         """
         for block, codes in self.latents.items():

@@ -75,7 +75,9 @@ def _areas(codes: Array, y: Array, train: Array, test: Array) -> tuple[float, fl
             each = [_area(p[:, i], y[indices] == value) for i, value in enumerate(model.classes_)]
             known = [area for area in each if area is not None]
             if not known:
-                raise ValueError("split must have test samples of two values of each factor; got one; choose others.")
+                raise ValueError(
+                    "every factor must have two values among the test samples; got one with one value; pass another split."
+                )
             means.append(float(np.mean(known)))
     return means[0], means[1]
 

@@ -38,7 +38,7 @@ def check_split(split: Split, n: int) -> tuple[Array, Array]:
         train, test = (np.atleast_1d(np.arange(n)[np.asarray(indices)]) for indices in split)
     except (IndexError, TypeError, ValueError) as error:
         raise ValueError(
-            f"split must be two sets of samples (train, test), as indices or masks of {n} samples; got others ({error})."
+            f"split must be (train, test), each indices or a boolean mask of the {n} samples; these cannot be used ({error})."
         ) from None
     if not len(train) or not len(test) or len(np.intersect1d(train, test)):
         raise ValueError(

@@ -42,9 +42,9 @@ def landmark_error(codes: ArrayLike, points: ArrayLike, folds: int = 5, seed: in
     r"""Return the mean distance of landmarks (n, k, 2) to those that a linear regression on codes (n, d) predicts, held out.
 
     $\frac{1}{n k} \sum_{ij} \|p_{ij} - \hat p_{ij}\|$ over the held-out samples of all folds, in pixels where the landmarks are
-    (paper 004, table 2). From 0: 0 means that the codes determine where every landmark is. `constant` is the error of the mean
-    landmarks of the train samples, the constant-predictor baseline: codes that do not encode landmarks come out near it, mostly
-    above. Lower is better for content codes, higher for class codes.
+    (Gabbay and Hoshen 2020, table 2). At least 0: 0 means that the codes determine where every landmark is. `constant` is the
+    error of the mean landmarks of the train samples, the constant-predictor baseline: codes that do not encode landmarks come
+    out near it, mostly above. Lower is better for content codes, higher for class codes.
     """
     codes = check_codes(codes)
     truth = np.asarray(points, dtype=float)

@@ -35,7 +35,7 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreInfo:
-    """What one score means, in a sentence for somebody who has not met it, and which direction is better in each block."""
+    """What one score means, in a sentence for a reader who does not know it, and which direction is better in each block."""
 
     explanation: str
     directions: Directions
@@ -83,7 +83,7 @@ class Metric:
     version
         Raised by one whenever the same codes would get another value.
     default
-        Whether `evaluate` scores it without being asked to.
+        Whether `evaluate` scores it by default.
     """
 
     name: str
@@ -131,6 +131,6 @@ def fits(pattern: str, score: str) -> bool:
 
 
 def score_names(names: Sequence[str]) -> list[str]:
-    """Return names as they may stand in a score's name: without dots and blanks, and all different."""
+    """Return names as they may appear in a score's name: without dots and blanks, and all different."""
     words = [re.sub(r"[.\s]+", "_", name) for name in names]
     return [f"{word}_{i}" if words.count(word) > 1 else word for i, word in enumerate(words)]

@@ -1,4 +1,4 @@
-"""Accuracy of every binary attribute by itself, with the classifier of `attributes`."""
+"""Accuracy of each binary attribute, with the classifier of `attributes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear-probe accuracy of every class by itself."""
+"""Linear-probe accuracy of each class."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="per_class",
     function=_measure,
-    description="Accuracy of a linear classifier for every class by itself, and their mean.",
+    description="Accuracy of a linear classifier for each class, and their mean.",
     scores={
         "per_class": ScoreInfo(
             "How often does a linear classifier recognise a class from this block? Accuracy, mean over classes.", LABELS_HIGHER

@@ -1,4 +1,4 @@
-"""Mean absolute error of the linear regression of every factor by itself."""
+"""Mean absolute error of the linear regression of each factor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from untwine.metrics.requirements import FACTORS
 METRIC = Metric(
     name="per_factor",
     function=partial(measure_regression, each=True),
-    description="Mean absolute error of the regression of every factor by itself.",
+    description="Mean absolute error of the regression of each factor.",
     scores={
         "regression_*_constant": ScoreInfo(
             "Constant-predictor baseline of this factor: the error of predicting its median.", INFO

@@ -15,7 +15,7 @@ from untwine.metrics.probe import measure_probe
 
 
 def _discrete_factors(data: Encoded) -> list[int]:
-    """Return the indices of the discrete factors: few whole numbers, two of which have a sample for every fold."""
+    """Return the indices of the discrete factors: few integer values, two of which have a sample for every fold."""
     columns = np.concatenate([data.factor_columns(salient) for salient in (False, True)]).astype(int)
     return [j for j in sorted(columns.tolist()) if len(np.unique(data.with_classes(j)[1])) > 1]
 

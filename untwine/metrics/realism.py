@@ -51,7 +51,10 @@ def class_score(probabilities: ArrayLike) -> float:
     """
     p = np.asarray(probabilities, dtype=float)
     if p.ndim != 2 or not len(p) or not np.isfinite(p).all() or (p < 0).any() or not np.allclose(p.sum(axis=1), 1, atol=1e-3):
-        raise ValueError(f"probabilities must have shape (n, k) and sum to 1 over k; got others, of shape {p.shape}.")
+        raise ValueError(
+            f"probabilities must have shape (n, k) and sum to 1 over k; got other values, of shape "
+            f"{p.shape}; apply a softmax to logits first."
+        )
     mean = p.mean(axis=0)
     logs = np.where(p > 0, np.log(np.where(p > 0, p, 1)) - np.log(np.where(mean > 0, mean, 1)), 0.0)
     return float(np.exp((p * logs).sum(axis=1).mean()))

@@ -62,11 +62,11 @@ def regression_error(
     """Return the mean absolute error of a linear regression of factors (n, k) on codes (n, d), held out.
 
     Least squares with an intercept (minimum norm where codes are collinear), fitted on the other folds; per factor
-    (1/n) sum_i |y_i - yhat_i| over the held-out samples of all folds together, then the mean over factors (paper 001, table 1).
-    From 0, lower is better where the factors should be encoded: 0 means that every factor is linear in the codes. `constant` is
-    the error of the median of the train samples, the constant-predictor baseline: codes that do not encode the factors come
-    out near it, mostly above, and so should a block that ought not to encode them. Factors in different units should be brought
-    to one scale first, for the mean adds their errors as they are.
+    (1/n) sum_i |y_i - yhat_i| over the held-out samples of all folds together, then the mean over factors (Ruiz et al. 2018,
+    table 1). At least 0, lower is better where the factors should be encoded: 0 means that every factor is linear in the codes.
+    `constant` is the error of the median of the train samples, the constant-predictor baseline: codes that do not encode the
+    factors come out near it, mostly above, and so should a block that ought not to encode them. Bring factors in different
+    units to one scale first, because the mean adds their errors as they are.
 
     Samples for which a factor is unknown (NaN) are left out for that factor; a factor that never varies has error 0 and does
     not count in the means. With `split`, two sets of samples (train, test) as indices or masks, one regression is fitted on the

@@ -1,4 +1,4 @@
-"""What several metrics require of the method and the samples; what one metric alone requires stands in its file."""
+"""What several metrics require of the method and the samples; what only one metric requires is in its file."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def batches_from_samples(
     varies = varying_mask(classes, metric, least=2) & usable.any(axis=1)
     if varies.sum() < 2:
         raise ValueError(
-            f"{metric} needs at least 2 factors that vary and of which two samples share a value; got {varies.sum()} among "
+            f"{metric} needs at least 2 factors that vary and have a value that two samples share; got {varies.sum()} among "
             f"{len(varies)}; pass more samples, or factors of fewer values."
         )
     lists = [_same_value(y, mask) for y, mask in zip(classes.T, usable, strict=True)]

@@ -52,7 +52,7 @@ def sap_score(
     split: Split | None = None,
     seed: int = 0,
 ) -> SAP:
-    """Return the SAP score of codes (n, d) for factors (n, k) (paper 002, section 3).
+    """Return the SAP score of codes (n, d) for factors (n, k) (Kumar et al. 2018, section 3).
 
     S_ij is how well latent i alone predicts factor j: for a continuous factor R2 of a line, for a class the best **balanced**
     accuracy that thresholds on the latent reach on these very samples (one fewer than there are classes). The
@@ -90,7 +90,7 @@ def sap_score(
     if classifier == "svm":
         fit, test = check_split(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed)[0]
     elif classifier != "thresholds" or split is not None:
-        raise ValueError(f"classifier must be 'thresholds', or 'svm' with or without split; got {classifier!r}.")
+        raise ValueError(f"classifier must be 'thresholds' or 'svm', and 'svm' where split is given; got {classifier!r}.")
     members = _groups(codes[fit], active, correlated)
     matrix = np.zeros((codes.shape[1], columns.shape[1]))
     lines, classes = np.flatnonzero(varies & scale), np.flatnonzero(varies & ~np.array(scale))

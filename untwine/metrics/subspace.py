@@ -16,7 +16,7 @@ def canonical_correlation(codes: ArrayLike, factors: ArrayLike) -> float:
     the centred columns. In [0, 1], higher is better where the factors should be encoded, lower where not: 1 means that
     every factor is a linear function of the codes, however rotated or scaled; 0 that none correlates. A dimension that the
     codes or the factors lack (too few, constant or collinear columns) counts as 0. Independent codes score about
-    sqrt(d / n), not 0, for it is fitted on the samples it is scored on.
+    sqrt(d / n), not 0, because it is fitted on the samples it is scored on.
     """
     codes = check_codes(codes)
     factors = check_factors(factors, len(codes))

@@ -44,7 +44,7 @@ def z_diff_score(
     test: int = TEST,
     seed: int = 0,
 ) -> ZDiff:
-    """Return the Z-diff score of codes (n, d) for factors (n, k) (Higgins et al. 2017; paper 002, section 3).
+    """Return the Z-diff score of codes (n, d) for factors (n, k) (Higgins et al. 2017; Kumar et al. 2018, section 3).
 
     A point is mean_l |z_l - z'_l| over 64 pairs of samples, where the two of a pair share one factor, the same for all pairs
     of the point; its label is that factor. The score is the accuracy of a linear classifier of 5,000 points, trained on
@@ -61,7 +61,7 @@ def z_diff_score(
     Parameters
     ----------
     classifier
-        "svm": one-vs-rest, hinge loss, C = 0.01 (paper 002); "logistic": multinomial, C = 1 (disentanglement_lib).
+        "svm": one-vs-rest, hinge loss, C = 0.01 (Kumar et al. 2018); "logistic": multinomial, C = 1 (disentanglement_lib).
 
     Version 1: codes divided by their root mean square standard deviation; random numbers of numpy's default generator.
     """

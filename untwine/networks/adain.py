@@ -1,4 +1,4 @@
-"""Networks of paper 004 (appendix A.1): the content code is decoded to feature maps, the class code modulates them by AdaIN.
+"""Networks of Gabbay and Hoshen 2020 (appendix A.1): content is decoded to feature maps, which the class modulates by AdaIN.
 
 At the paper's size of 64 x 64 and `width` 64 they are its networks. Generator: 3 linear layers (512, 1024, 4096 units), four
 blocks of up-sampling, 3 x 3 convolution (256 channels), LeakyReLU and AdaIN, then convolutions of 5 x 5 (64) and 7 x 7.

@@ -1,4 +1,4 @@
-"""The generator of paper 003, table 5: nearest-neighbour up-sampling and 3 x 3 convolutions, with one self-attention layer.
+"""The generator of Carton et al. 2024, table 5: nearest-neighbour up-sampling and 3 x 3 convolutions, one self-attention layer.
 
 At 128 x 128 and width 64 it has the layers of the table: a linear layer to (512, 4, 4), then 1024-512-256, attention,
 256-128-64-c, with batch norm and ReLU after each convolution but the last. Smaller images skip the first up-samplings. The

@@ -1,4 +1,4 @@
-"""The 6- and 8-layer networks of paper 000: convolutions with channel normalisation, one linear layer, and a mirrored decoder.
+"""The 6- and 8-layer networks of *Towards Principled Objectives*: convolutions with channel normalisation, a mirrored decoder.
 
 The paper (appendix A.3) specifies 5 convolutions and 1 linear layer, LeakyReLU, and channel normalisation after each
 convolution; the decoder has 1 linear layer and 5 transposed convolutions. It leaves kernels, strides and channels open, and

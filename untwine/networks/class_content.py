@@ -1,7 +1,8 @@
 """Generators and encoders for two latent blocks, class and content, by name.
 
-`adain` has the networks of paper 004. `mlp` is the same idea for vectors: an MLP of the content code, whose last hidden layer
-the class code scales and shifts. Every other name of the table of networks decodes both codes concatenated. `auto` is `mlp`.
+`adain` has the networks of Gabbay and Hoshen 2020. `mlp` is the same idea for vectors: an MLP of the content code, whose last
+hidden layer is scaled and shifted by the class code. Every other named network decodes both codes concatenated. `auto` is
+`mlp`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Networks of paper 003, table 4 (after Radford et al., *DCGAN*, 2016), for images with sides from 8 to 128.
+"""Networks of Carton et al. 2024, table 4 (after Radford et al., *DCGAN*, 2016), for images with sides from 8 to 128.
 
 Strided 4 x 4 convolutions halve an image until its longer side is at most 4, and double the channels each time, up to eight
 times `width`; the generator mirrors them. At 64 x 64 and width 64 these are the layers of the table: 64-128-256-512, and

@@ -1,4 +1,4 @@
-"""Networks of paper 001 for images with sides from 8 to 128: pixel norm, average pooling, nearest-neighbour up-sampling.
+"""Networks of Ruiz et al. 2018 for images with sides from 8 to 128: pixel norm, average pooling, nearest-neighbour up-sampling.
 
 The building blocks are those of Karras et al., *Progressive Growing of GANs*, 2018. The paper's images are 64 and 96 pixels
 wide, in [-1, 1], the output of a tanh; it gives its widths in a figure only. Our images are in [0, 1]: the encoder maps them to

@@ -9,7 +9,7 @@ from torch import Tensor
 
 # Of *shape, returns standard normal noise (n, *shape) for the n samples of a forward pass; `Batch.noise` is one.
 Draw = Callable[..., Tensor]
-NOISE_STD = 0.2  # in paper 003
+NOISE_STD = 0.2  # in Carton et al. 2024
 
 
 def add_noise(x: Tensor, draw: Draw | None, noise_std: float = NOISE_STD) -> Tensor:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def class_samples(
     x: ArrayLike, labels: ArrayLike, names: Sequence[str] = (), *, each: int = 8, most: int = 10, seed: int = 0
 ) -> Figure:
-    """Draw random images of each class, one class per row (for styles, figure 12 of paper 004).
+    """Draw random images of each class, one class per row (for styles, figure 12 of Gabbay and Hoshen 2020).
 
     Parameters
     ----------

@@ -17,7 +17,9 @@ TOLERANCE = 0.1  # a dimension within this of mean 0 and std 1 has collapsed to 
 
 
 def posterior_statistics(means: ArrayLike, stds: ArrayLike, title: str = "") -> Figure:
-    """Draw posterior mean and std of each dimension; those that collapsed to N(0, 1) are grey (figure 6 of paper 004).
+    """Draw posterior mean and std of each dimension; those that collapsed to N(0, 1) are grey.
+
+    As in figure 6 of Gabbay and Hoshen 2020.
 
     A KL term often leaves most dimensions at the prior, and a few with a large mean and a small std: the code then has the
     capacity of a noiseless code of those few dimensions.

@@ -15,7 +15,7 @@ def check_int(name: str, value: object, least: int, most: int | None = None) -> 
         if number >= least and (most is None or number <= most):
             return number
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-    raise ValueError(f"{name} must be a whole number {bounds}; got {value!r}.")
+    raise ValueError(f"{name} must be an integer {bounds}; got {value!r}.")
 
 
 def check_float(name: str, value: object, least: float, most: float = math.inf) -> float:
@@ -37,13 +37,13 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
 
 
 def did_you_mean(value: object, choices: Iterable[str]) -> str:
-    """Return the end of a sentence about a value: the choice that is spelt most like it, if one is."""
+    """Return the end of a sentence about a value: the choice whose spelling is closest, if one is close."""
     near = nearest(value, choices)
     return f"; did you mean {near!r}?" if near else "."
 
 
 def nearest(value: object, choices: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the choice that is spelt most like a text; empty where none is close."""
+    """Return the choice whose spelling is closest to a text; empty where none is close."""
     close = get_close_matches(value, tuple(choices), 1, cutoff) if isinstance(value, str) else ()
     return close[0] if close else ""
 

@@ -96,7 +96,7 @@ def _common_collapsed(run: Run) -> Finding:
     evidence = (
         "Its codes are nearly constant over the background, though the background varies: their variance is "
         f"{_largest(codes.variance)} in each of {len(codes.variance)} dimensions, and they account for "
-        f"{100 * codes.effect:.1f} % of the variance of the background. That it leaks nothing proves nothing then."
+        f"{100 * codes.effect:.1f} % of the variance of the background. That it leaks nothing is then no evidence."
     )
     return Finding("The common block has collapsed.", evidence, tuple(suggestions(run, COMMON_COLLAPSED)))
 

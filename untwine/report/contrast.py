@@ -33,12 +33,12 @@ def sentences(result: Contrast, width: int | None, images: bool) -> list[Markup]
     p = f"permutation test, p\u00a0=\u00a0{result.p_value:.3f}"
     first = join(
         tag("b", "Yes."),
-        f" Targets vary in directions in which the background does not, by more than chance allows ({p}: significant at 5 %).",
+        f" Targets vary in directions in which the background does not, more than by chance ({p}: significant at 5 %).",
     )
     if not is_salient(result):
         first = join(
             tag("b", "No evidence of it."),
-            f" There is no direction in which targets vary more than chance allows ({p}: not significant at 5 %). "
+            f" There is no direction in which targets vary more than expected by chance ({p}: not significant at 5 %). "
             "What the salient block shows here may be noise.",
         )
     count = f"Estimated number of salient dimensions: {result.n_salient}."
@@ -72,7 +72,7 @@ def _spectrum(result: Contrast) -> Markup:
 def _explanation(result: Contrast) -> str:
     return (
         "Each point is a direction of the data: the higher, the more the target varies along it relative to the background. "
-        f"The shaded range is reached by chance: with the labels target and background permuted, {result.permutations} times. "
+        f"The shaded range is reached by chance: target and background were permuted {result.permutations} times. "
         f"Tested on the training split, {result.target} samples of target and {result.background} of background. A difference "
         "of means alone does not count."
     )

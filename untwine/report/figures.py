@@ -1,4 +1,4 @@
-"""What several sections draw alike: samples in rows, and the sentence in place of images that are not there yet."""
+"""What several sections draw alike: samples in rows, and the note in place of images that are not there yet."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def sample_rows(rows: Mapping[str, Array], alt: str, caption: str = "") -> Marku
 
 
 def missing(run: Run, what: str, needs_salient: bool = False) -> Markup:
-    """Return the command that makes the images; nothing where this kind of method cannot have them."""
+    """Return a note with the command that computes the images; nothing where this kind of method cannot have them."""
     if needs_salient and run.blocks and "salient" not in run.blocks:
         return Markup("")
     targets = run.gallery.targets
     if needs_salient and targets is not None and not are_images(targets.originals):
         return tag("p", f"Images of {what} need samples that are images; these are vectors.")
-    return tag("p", f"There are no images of {what} yet. Make them with ", evaluate_command(run), ".")
+    return tag("p", f"There are no images of {what} yet. Compute them with ", evaluate_command(run), ".")
 
 
 def evaluate_command(run: Run) -> Markup:

@@ -18,7 +18,7 @@ class Section:
     title
         Its heading.
     order
-        Its place: sections stand in ascending order.
+        Its position: sections are in ascending order.
     draw
         Returns its content; a section without content is left out.
     """

@@ -1,4 +1,4 @@
-"""How the page looks: a quiet sheet for reading, in light and in dark, on a desk and on a phone."""
+"""The style sheet of the page, for light and dark mode, desktop and phone."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def rows(spec: Mapping[str, Any], size: str, data: str | None = None) -> Iterato
         swept = [field for field, value in fields.items() if isinstance(value, list)]
         if len({len(fields[field]) for field in swept}) > 1:
             raise ValueError(
-                f"lists to sweep together must have one length; got others for {', '.join(swept)} of the row {row['label']!r}."
+                f"lists that are swept together must have one length; {', '.join(swept)} of the row {row['label']!r} differ."
             )
         for values in zip(*(fields[field] for field in swept), strict=True):
             # Several lists are swept together; the first one names the row.
@@ -191,7 +191,10 @@ def _check_labels(spec: Mapping[str, Any]) -> None:
         check_among(row.get("data", ()), names, f"data of the row {row['label']!r}")
         check_among([row["lowest"]] if "lowest" in row else (), known, f"lowest of the row {row['label']!r}")
         if "lowest" in row and not any(one.swept for size in SIZES for one in rows({"row": [row]}, size)):
-            raise ValueError(f"the row {row['label']!r} must sweep a field to show the lowest of; got no list of values.")
+            raise ValueError(
+                f"the row {row['label']!r} must sweep a field, because it has the key 'lowest'; got no list of "
+                "values; remove the key."
+            )
     for data in names:
         titles = [title(column) for column in columns(spec, data)]
         if len(titles) != len(set(titles)) or not titles:

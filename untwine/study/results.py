@@ -34,7 +34,7 @@ def read_results(path: Path) -> list[Result]:
             results.append({**row, **{key: kind(row[key]) for key, kind in NUMBERS.items()}, "line": number})
         except (KeyError, TypeError, ValueError):
             raise ValueError(
-                f"{path} must have the columns {HEAD.strip()} in every line; got others in line {number}; restore the file."
+                f"{path} must have the columns {HEAD.strip()} in every line; line {number} has others; restore the file."
             ) from None
     return results
 

@@ -35,7 +35,7 @@ NEEDED = {
 WORDS = {
     "text": "a line of text",
     "number": "a number",
-    "whole": "a whole number of at least 0",
+    "whole": "an integer of at least 0",
     "flag": "true or false",
     "table": "a table",
 }
@@ -79,4 +79,4 @@ def check_among(values: Collection[str], known: Collection[str], where: str) -> 
     """Refuse a value that is not among the known ones, and suggest the nearest."""
     for value in values:
         if value not in known:
-            raise ValueError(f"{where} must be known names; got {value!r}; {suggestion(value, dict.fromkeys(known))}")
+            raise ValueError(f"{where} must be a known name; got {value!r}; {suggestion(value, dict.fromkeys(known))}")

@@ -89,7 +89,7 @@ class SparseOptimizer(Protocol):
 
 @runtime_checkable
 class Sparse(Protocol):
-    """A module that asks for an optimizer of its own, since a step uses only a few of its rows."""
+    """A module that needs its own optimizer, since a step uses only a few of its rows."""
 
     def sparse_optimizer(self, betas: tuple[float, float]) -> SparseOptimizer:
         """Return the optimizer of its parameter."""

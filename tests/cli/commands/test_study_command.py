@@ -186,7 +186,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_bad_file_gets_one_sentence(what, file, capsys):
+def test_a_bad_file_raises_one_error(what, file, capsys):
     old, new = BAD[what]
     text = STUDY if what != "an epoch after the end" else STUDY.replace('"pca"', '"vae"')
     assert old in text

@@ -32,7 +32,7 @@ def command(
     seed: int = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Disentangle digits: train for some minutes, score both latent blocks, and write a page about it.
+    """Disentangle digits: train for a few minutes, score both latent blocks, and write a page about it.
 
     For example:
 

@@ -48,7 +48,7 @@ def command(
         Draw from the method's `prior`, or near the codes of targets in the test split (`data`), for methods whose codes fill
         only a small region of the prior.
     generated
-        Generate so many samples from the prior in place of X: one per row, first without the block and then with each draw.
+        Generate this number of samples from the prior in place of X: one per row, first without the block, then with each draw.
     """
     from untwine import manipulate, plots
     from untwine.registry.checks import check_int

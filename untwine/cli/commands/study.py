@@ -176,6 +176,6 @@ def _parse_only(words: Sequence[str]) -> dict[str, list[Any]]:
     for word in ",".join(words).split(",") if words else ():
         key, equals, value = word.partition("=")
         if not equals or (key == "seed" and not value.isdigit()):
-            raise ValueError(f"--only must be row=...,data=...,seed=... with a whole number as seed; got {word!r}.")
+            raise ValueError(f"--only must be row=...,data=...,seed=... with an integer as seed; got {word!r}.")
         chosen.setdefault(key, []).append(int(value) if key == "seed" else value)
     return chosen

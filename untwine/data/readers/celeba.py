@@ -127,7 +127,7 @@ def _read_folder(root: Path, table: Path) -> Faces:
 
 
 def _read_list(path: Path, width: int | None = None) -> tuple[tuple[str, ...], list[str], Array]:
-    """Read one of CelebA's lists, separated by commas or blanks: names of columns, of files, and whole numbers (n, k)."""
+    """Read one of CelebA's lists, separated by commas or blanks: names of columns, of files, and integers (n, k)."""
     try:
         rows = list(_cells(path))
     except (UnicodeDecodeError, csv.Error) as error:
@@ -147,7 +147,7 @@ def _read_list(path: Path, width: int | None = None) -> tuple[tuple[str, ...], l
     try:
         values = np.array([row[1:] for row in rows]).astype(np.int64)
     except ValueError as error:
-        raise ValueError(f"{path} must have whole numbers after each file name ({error}); use CelebA's own file.") from None
+        raise ValueError(f"{path} must have integers after each file name ({error}); use CelebA's own file.") from None
     return tuple(header), [row[0] for row in rows], values
 
 

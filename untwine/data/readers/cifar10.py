@@ -92,9 +92,7 @@ def _read_png(root: Path) -> dict[str, Array]:
         try:
             y = np.array(json.loads(labels.read_text())).astype(np.uint8)
         except (ValueError, TypeError) as error:
-            raise ValueError(
-                f"{labels} must be a list of whole numbers; it cannot be read ({error}); download it again."
-            ) from None
+            raise ValueError(f"{labels} must be a list of integers; it cannot be read ({error}); download it again.") from None
         arrays |= {f"x_{split}": np.concatenate(blocks), f"y_{split}": y}
     return arrays
 

@@ -17,8 +17,8 @@ ROLES = {"group": "group", "groups": "group", "label": "label", "labels": "label
 def read_table(path: Path) -> Samples:
     """Read a .csv of numbers, one row per sample, with or without a header.
 
-    A column named `group` has whole numbers (0 is the background), or names of which one is `background`. A column named
-    `label` has whole numbers or names; an empty cell is an unknown label.
+    A column named `group` has integers (0 is the background), or names of which one is `background`. A column named
+    `label` has integers or names; an empty cell is an unknown label.
     """
     lines = _rows(path)
     names = _header(path, lines[0][1])
@@ -107,7 +107,7 @@ def _groups(path: Path, cells: list[str]) -> tuple[Array, tuple[str, ...]]:
     names = tuple(dict.fromkeys(("background", *cells)))
     if "background" not in cells or "" in cells:
         raise ValueError(
-            f"{path} must have whole numbers in its group column (0 is the background), or names of which one is 'background'; "
+            f"{path} must have integers in its group column (0 is the background), or names of which one is 'background'; "
             f"got {', '.join(map(repr, names[1:4]))}; rename the background."
         )
     return np.array([names.index(cell) for cell in cells]), names

@@ -1,4 +1,4 @@
-"""The blocks and the networks of the methods that separate class and content; objectives stand in the methods' own files."""
+"""The blocks and the networks of the methods that separate class and content; objectives are in the methods' own files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ClassContent(Trained):
         The reconstruction loss: `l1`, `l2`, or the distance between features of `vgg16` or `squeezenet`, whose weights must be
         in the data folder.
     networks
-        The architecture of encoders and generator by name; `auto` is `mlp`, `adain` has the networks of paper 004.
+        The architecture of encoders and generator by name; `auto` is `mlp`, `adain` has the networks of Gabbay and Hoshen 2020.
     """
 
     n_class: Count = 16

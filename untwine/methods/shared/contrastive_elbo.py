@@ -1,9 +1,10 @@
-r"""What contrastive VAEs share: the blocks common and salient, and the ELBO of both groups (Eq. 3 of paper 000).
+r"""What contrastive VAEs share: the blocks common and salient, and the ELBO of both groups (Eq. 3).
 
 $$E_t[\beta_z KL(q(z|x) \| N) + \beta_s KL(q(s|x) \| N) - \log p(x|z, s)] + E_b[\beta_z KL(q(z|y) \| N) - \log p(y|z, 0)]$$
 
-Letters: x target, y background; z common, s salient; N the standard normal. One encoder and one decoder serve both groups.
-Reductions: likelihood and KL terms are summed over dimensions, mean over the samples of their group.
+The equation number is that of *Towards Principled Objectives*. Letters: x target, y background; z common, s salient; N the
+standard normal. One encoder and one decoder serve both groups. Reductions: likelihood and KL terms are summed over
+dimensions, mean over the samples of their group.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from untwine.samples import Samples
 from untwine.training import distributed
 from untwine.training.batches import Batch
 
-# Paper 000 (appendix A.3): 16 + 8 dimensions and 6 layers for Grassy MNIST, 16 + 6 and 32 + 32 dimensions and 8 layers for
-# faces; Adam with rate 0.001, batches of 128, beta = 2, and 200 epochs in its figure 6. It does not state the scale of the
-# likelihood; this is one at which the posterior does not collapse.
+# *Towards Principled Objectives* (appendix A.3): 16 + 8 dimensions and 6 layers for Grassy MNIST, 16 + 6 and 32 + 32 dimensions
+# and 8 layers for faces; Adam with rate 0.001, batches of 128, beta = 2, and 200 epochs in its figure 6. It does not state the
+# scale of the likelihood; this is one at which the posterior does not collapse.
 _GRASS = {
     "n_common": 16,
     "n_salient": 8,
@@ -39,7 +40,7 @@ _GRASS = {
     "lr": 1e-3,
     "networks": "layers6",
 }
-PAPER_000: Mapping[str, Mapping[str, Any]] = {
+PRINCIPLED_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "grassy_mnist": _GRASS,
     "grassy_mnist_nonlinear": _GRASS,
     "celeba_accessories": {**_GRASS, "n_salient": 6, "networks": "layers8"},

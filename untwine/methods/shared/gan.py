@@ -11,7 +11,7 @@ from untwine.losses import adversarial
 from untwine.method.fields import Count, NonNegative, Positive, Weight
 from untwine.method.kinds import Trained
 
-BETAS = (0.5, 0.999)  # of Adam, as in paper 003
+BETAS = (0.5, 0.999)  # of Adam, as in Carton et al. 2024
 Prior = Literal["normal", "uniform"]
 CodePosterior = Literal["laplace", "gaussian"]
 
@@ -26,17 +26,17 @@ class InfoGANOptions(Trained):
         The weight of the adversarial loss.
     w_cr
         The weight of the contrastive regulariser, a network that sees two generated samples with one latent dimension in common
-        and predicts which; 0 leaves it out.
+        and predicts which one it is; 0 leaves it out.
     posterior
         The distribution of a code given a generated sample: `laplace` (absolute errors) or `gaussian` (squared errors).
     noise
         The standard deviation of the noise that is added before every layer of the discriminator.
     loop_g
-        The updates of the generator in a step.
+        The number of updates of the generator in a step.
     loop_d
-        The updates of the discriminator in a step.
+        The number of updates of the discriminator in a step.
     loop_cr
-        The updates of the contrastive regulariser in a step.
+        The number of updates of the contrastive regulariser in a step.
     """
 
     w_adv: Positive = 0.5
@@ -52,7 +52,7 @@ class InfoGANOptions(Trained):
         """Refuse the contrastive regulariser for a block of one dimension: it would have nothing to predict."""
         if self.w_cr and width == 1:
             raise ValueError(
-                f"{type(self).__name__}: w_cr must be 0 where {field} is 1, as there is no choice of a shared dimension; "
+                f"{type(self).__name__}: w_cr must be 0 where {field} is 1, because one dimension leaves nothing to predict; "
                 f"got {self.w_cr}; set w_cr=0 or raise {field}."
             )
 

@@ -1,4 +1,4 @@
-"""The networks and the inference of a VAE with diagonal Gaussian posteriors; objectives stand in the methods' own files."""
+"""The networks and the inference of a VAE with diagonal Gaussian posteriors; objectives are in the methods' own files."""
 
 from __future__ import annotations
 

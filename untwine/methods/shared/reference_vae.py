@@ -1,4 +1,4 @@
-"""The networks and the inference of the reference-based VAEs (paper 001); objectives stand in the methods' own files."""
+"""The networks and the inference of the reference-based VAEs (Ruiz et al. 2018); objectives are in the methods' own files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from untwine.method.fields import Positive
 from untwine.methods.shared.contrastive_elbo import TwoBlockVAE
 from untwine.networks.autoencoder import Autoencoder
 
-BETAS = (0.5, 0.99)  # of Adam, as in paper 001
+BETAS = (0.5, 0.99)  # of Adam, as in Ruiz et al. 2018
 _PAPER = {
     "n_common": 32,
     "n_salient": 32,
@@ -28,7 +28,7 @@ _PAPER = {
 }
 
 
-def paper_001(**changes: Any) -> Mapping[str, Mapping[str, Any]]:
+def paper_presets(**changes: Any) -> Mapping[str, Mapping[str, Any]]:
     """Return the paper's settings by data set, with the changes of one method."""
     setting = {**_PAPER, **changes}
     return {"digit_style": {**setting, "epochs": 30}, "affectnet": {**setting, "epochs": 20}}

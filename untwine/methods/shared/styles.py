@@ -1,4 +1,4 @@
-"""Styles within domains (paper 004, section 4): clusters of early features, so that every style can be a class.
+"""Styles within domains (Gabbay and Hoshen 2020, section 4): clusters of early features, so that every style can be a class.
 
 Where a domain (all edges, all shoes) varies in more than content, one class code is too few. Its images are first clustered by
 style: k-means on the mean and the standard deviation of every channel of a network's first layer, the statistics that style

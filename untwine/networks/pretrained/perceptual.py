@@ -1,8 +1,9 @@
 r"""Distances of images in the features of a frozen network: a perceptual loss, and LPIPS.
 
-The loss (Hoshen and Malik 2019, as used in paper 004) is $|x - y| + \sum_l |f_l(x) - f_l(y)|$, each term a mean over elements,
-with the features f_l of some layers. LPIPS (Zhang et al. 2018) is $\sum_l \mathrm{mean}_{hw} \sum_c w_{lc} (\hat f_{lc}(x) -
-\hat f_{lc}(y))^2$, with features normalised to unit length at each pixel and weights w fitted to human judgements.
+The loss (Hoshen and Malik 2019, as used in Gabbay and Hoshen 2020) is $|x - y| + \sum_l |f_l(x) - f_l(y)|$, each term
+a mean over elements, with the features f_l of some layers. LPIPS (Zhang et al. 2018) is
+$\sum_l \mathrm{mean}_{hw} \sum_c w_{lc} (\hat f_{lc}(x) - \hat f_{lc}(y))^2$,
+with features normalised to unit length at each pixel and weights w fitted to human judgements.
 
 Images are preprocessed as in the training of the network: RGB (a grey channel is repeated), standardised by its mean and
 standard deviation. Images with a side below 32 pixels are up-sampled to it, because later layers would have no pixels left.

@@ -1,1 +1,1 @@
-"""The sections of the page about one run, one in each file, named SECTION; the page finds them here by themselves."""
+"""The sections of the page about one run, one in each file, named SECTION; the page discovers them here."""

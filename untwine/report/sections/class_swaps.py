@@ -10,7 +10,7 @@ from untwine.runs.reading import Run
 
 CAPTION = (
     "Each image combines the class of the image at the left of its row with the content of the image at the top of its column. "
-    "The same images stand at both edges, so the diagonal holds reconstructions. Where the blocks are disentangled, a row "
+    "The same images are at both edges, so the diagonal holds reconstructions. Where the blocks are disentangled, a row "
     "keeps its class and a column its content."
 )
 

@@ -18,7 +18,7 @@ def planes(run: Run) -> Markup:
     if "content" in run.blocks:
         separated, mixed, also = ("class", "content", "")
     text = (
-        "Each point is a sample, placed by t-SNE of its codes; the background is grey. The name of a class stands where its "
+        "Each point is a sample, placed by t-SNE of its codes; the background is grey. The name of a class is placed where its "
         f"samples cluster. Where the blocks are disentangled, the classes are separated in the {separated} block and mixed in "
         f"the {mixed} block{also}."
     )

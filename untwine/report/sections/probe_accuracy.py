@@ -14,7 +14,7 @@ BLOCKS = ("class", "content")
 WANTED = {True: "near 1", False: "near the chance level"}
 NOTE = (
     "A small network is trained to predict the class, or the content, from the codes of one block; the numbers are its "
-    "accuracy on held-out codes. Each block should encode its own and nothing of the other. The chance level is the "
+    "accuracy on held-out codes. Each block should predict its own and not the other's. The chance level is the "
     "accuracy of always predicting the most frequent one."
 )
 

@@ -14,7 +14,7 @@ from untwine.runs.reading import Run
 def training(run: Run) -> Markup:
     """Return a curve for every term of the objective, by stage."""
     if run.history is None:
-        return tag("p", f"This run has no {HISTORY}. Make it with ", tag("code", "untwine fit"), ", as below.")
+        return tag("p", f"This run has no {HISTORY}. Write it with ", tag("code", "untwine fit"), ", as below.")
     curves = terms(run.history)
     if not curves:
         return tag("p", "There are no training curves: this method has a closed form.")
