@@ -92,7 +92,7 @@ def register(thing: Thing) -> Thing:
         METHODS.register(thing.name, thing)
     elif isinstance(thing, Metric):
         METRICS.register(thing.name, thing)
-    elif inspect.isfunction(thing) and inspect.signature(thing).return_annotation in (Splits, "Splits"):
+    elif inspect.isfunction(thing) and _returns(thing) in (Splits, "Splits"):
         DATA_SETS.register(thing.__name__, thing)
     else:
         raise TypeError(
@@ -100,6 +100,12 @@ def register(thing: Thing) -> Thing:
             "function of a data set as -> Splits."
         )
     return thing
+
+
+def _returns(function: Any) -> Any:
+    """Return what a function is annotated to return: the class or, where annotations are text, its name without the module."""
+    result = function.__annotations__.get("return")
+    return result.rpartition(".")[2] if isinstance(result, str) else result
 
 
 def __getattr__(name: str) -> Any:

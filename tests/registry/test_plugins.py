@@ -107,6 +107,18 @@ def test_a_script_registers_a_method_a_metric_and_a_data_set(monkeypatch, tmp_pa
     assert set(un.evaluate(again, data.test, ["mean_norm"])) == {"mean_norm.z"}
 
 
+@pytest.mark.parametrize("annotation", [un.data.Splits, "Splits", "data.Splits", "un.data.Splits"])
+def test_the_annotation_of_a_data_set_may_be_a_class_or_text(annotation, monkeypatch):
+    monkeypatch.setattr("untwine.data.catalogue.DATA_SETS._registered", {})
+
+    def nothing_there():
+        raise AssertionError("only registered")
+
+    nothing_there.__annotations__["return"] = annotation
+    assert un.register(nothing_there) is nothing_there
+    assert "nothing_there" in un.data.data_sets()
+
+
 @pytest.mark.parametrize("thing", [3, "vae", lambda: None, object])
 def test_what_is_none_of_the_three_is_refused(thing):
     with pytest.raises(TypeError, match="register needs a Method subclass, a Metric or a function that returns Splits"):
