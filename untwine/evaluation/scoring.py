@@ -78,6 +78,10 @@ def evaluate(
             began = time.perf_counter()
             for one in metric.measure(data):
                 seconds, began = time.perf_counter() - began, time.perf_counter()
+                if one.name in scores:
+                    raise ValueError(
+                        f"scores must have different names; got {one.name!r} again from the metric {metric.name!r}; rename one."
+                    )
                 value, low, high = map(float, (one.value, *one.interval))  # JSON has no numbers of numpy
                 scores[one.name] = Score(
                     one.name, value, low, high, int(one.n), seconds, one.direction or "info", metric.version
