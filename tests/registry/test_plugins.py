@@ -95,6 +95,13 @@ def test_an_installed_package_is_listed_fitted_scored_reported_and_studied(insta
     assert error.count("\n") == 1
 
 
+@pytest.fixture(autouse=True)
+def restored_catalogues(monkeypatch):
+    """Forget what a test registers: the tests after it, in the same process, count the entries."""
+    for catalogue in ("methods.METHODS", "evaluation.registry.METRICS", "data.catalogue.DATA_SETS"):
+        monkeypatch.setattr(f"untwine.{catalogue}._registered", {})
+
+
 def test_a_script_registers_a_method_a_metric_and_a_data_set(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(PLUGIN))
     example = __import__("untwine_example")
@@ -108,9 +115,7 @@ def test_a_script_registers_a_method_a_metric_and_a_data_set(monkeypatch, tmp_pa
 
 
 @pytest.mark.parametrize("annotation", [un.data.Splits, "Splits", "data.Splits", "un.data.Splits"])
-def test_the_annotation_of_a_data_set_may_be_a_class_or_text(annotation, monkeypatch):
-    monkeypatch.setattr("untwine.data.catalogue.DATA_SETS._registered", {})
-
+def test_the_annotation_of_a_data_set_may_be_a_class_or_text(annotation):
     def nothing_there():
         raise AssertionError("only registered")
 
