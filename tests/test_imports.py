@@ -100,6 +100,20 @@ def test_no_name_of_a_package_shadows_one_of_its_modules(package):
     assert shadowed == []
 
 
+def test_a_star_import_brings_every_public_name_and_every_method():
+    names = {}
+    exec("from untwine import *", names)  # a star may only stand at the top of a module
+    assert names["VAE"] is untwine.methods.VAE
+    assert set(names) - {"__builtins__"} == {*untwine.NAMES, *untwine.methods.CLASSES}
+    assert set(names) - {"__builtins__"} <= set(dir(untwine))
+
+
+def test_looking_for_a_private_name_imports_nothing():
+    code = "import sys, untwine; print(hasattr(untwine, '_repr_html_'), 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
 def test_no_module_is_named_after_nothing():
     vague = {"utils", "util", "common", "misc", "base", "helper", "helpers", "core", "manager"}
     assert [path for path in FILES if path.stem.strip("_") in vague] == []

@@ -45,6 +45,10 @@ __all__ = [
     "report",
 ]  # and every method by the name of its class
 
+NAMES = tuple(__all__)
+if not TYPE_CHECKING:
+    del __all__  # `__getattr__` returns it with the methods, which are imported only then
+
 PLACES = {
     "ContrastTest": "linear.contrast",
     "Latents": "latents",
@@ -88,7 +92,7 @@ def register(thing: Thing) -> Thing:
         METHODS.register(thing.name, thing)
     elif isinstance(thing, Metric):
         METRICS.register(thing.name, thing)
-    elif inspect.isfunction(thing) and inspect.signature(thing).return_annotation in (Splits, "Splits"):
+    elif inspect.isfunction(thing) and _returns(thing) in (Splits, "Splits"):
         DATA_SETS.register(thing.__name__, thing)
     else:
         raise TypeError(
@@ -98,8 +102,14 @@ def register(thing: Thing) -> Thing:
     return thing
 
 
+def _returns(function: Any) -> Any:
+    """Return what a function is annotated to return: the class or, where annotations are text, its name without the module."""
+    result = function.__annotations__.get("return")
+    return result.rpartition(".")[2] if isinstance(result, str) else result
+
+
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
+    if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'untwine' has no attribute {name!r}")
     import untwine.data
     import untwine.evaluation.run
@@ -110,9 +120,11 @@ def __getattr__(name: str) -> Any:
     import untwine.report
     import untwine.study
 
-    if name in __all__ and name in globals():  # a module, which its import has bound
+    if name == "__all__":
+        return [*NAMES, *untwine.methods.CLASSES]
+    if name in NAMES and name in globals():  # a module, which its import has bound
         return globals()[name]
-    if name not in __all__ and name not in untwine.methods.CLASSES:
+    if name not in NAMES and name not in untwine.methods.CLASSES:
         raise AttributeError(f"module 'untwine' has no attribute {name!r}")
     globals()[name] = result = getattr(sys.modules[f"untwine.{PLACES.get(name, 'methods')}"], name)
     return result
@@ -121,4 +133,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     import untwine.methods
 
-    return sorted({*globals(), *__all__, *untwine.methods.CLASSES})
+    return sorted({*globals(), *NAMES, *untwine.methods.CLASSES})

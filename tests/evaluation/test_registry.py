@@ -220,6 +220,34 @@ def test_bad_metrics_are_refused():
         evaluate(Columns(), vectors(), [Metric("broken", lambda data: [0.5], "Broken.")])
 
 
+@pytest.mark.parametrize("result", [None, 0.5], ids=str)
+def test_a_function_that_returns_no_measurements_is_refused(result):
+    with pytest.raises(TypeError, match=rf"must yield untwine\.metrics\.Measurement; got {type(result).__name__}"):
+        evaluate(Columns(), vectors(), [lambda data: result])
+
+
+def test_a_function_may_return_one_measurement():
+    scores = evaluate(Columns(), vectors(), [lambda data: Measurement("half.z", 0.5, (0.0, 1.0), 3)])
+    assert [score.value for score in scores.values()] == [0.5]
+
+
+@pytest.mark.parametrize("measurement", [("half",), (".z",), ("half.",), ("half.z", "up")], ids=str)
+def test_a_score_without_a_block_or_with_an_unknown_direction_is_refused(measurement):
+    name, *direction = measurement
+    with pytest.raises(
+        ValueError, match=r"must name its scores '<score>\.<block>', and a direction 'higher', 'lower' or 'info'"
+    ):
+        evaluate(Columns(), vectors(), [lambda data: [Measurement(name, 0.5, (0.0, 1.0), 3, *direction)]])
+
+
+def test_a_metric_does_not_replace_the_score_of_another():
+    def mine(data):
+        yield Measurement("reconstruction.x", 9.0, (0.0, 1.0), 3)
+
+    with pytest.raises(ValueError, match=r"different names; got 'reconstruction\.x' again from the metric 'mine'; rename one"):
+        evaluate(Columns(), vectors(), ["reconstruction", mine])
+
+
 def test_no_function_shadows_a_module():
     modules = {path.stem for path in Path(metrics.__file__).parent.glob("*.py")}
     assert modules.isdisjoint(metrics.__all__)

@@ -9,6 +9,7 @@ from small import small
 import untwine as un
 from untwine.cli.app import main
 from untwine.evaluation.run import run_data
+from untwine.metrics import Measurement
 from untwine.runs.gallery import read_gallery
 from untwine.runs.reading import read_runs
 from untwine.runs.scores import read_scores
@@ -68,6 +69,21 @@ def test_data_that_has_changed_since_the_fit_is_refused(run, monkeypatch):
     ):
         un.evaluate_run(run)
     assert sorted(run.iterdir()) == before
+
+
+def test_an_unknown_metric_is_refused_before_any_data_is_read(run, monkeypatch):
+    monkeypatch.setattr("untwine.evaluation.run.load", lambda name, **options: pytest.fail("the data was read"))
+    with pytest.raises(ValueError, match=r"^metric must be a name from the catalogue; got 'factor'; did you mean 'factors'"):
+        un.evaluate_run(run, metrics=["factor"])
+
+
+def test_numbers_of_numpy_from_somebodys_own_metric_are_written(run):
+    def half(data):
+        yield Measurement("half.z", np.float32(0.5), (np.float64(0.25), np.int64(1)), data.is_target.sum())
+
+    scores = un.evaluate_run(run, metrics=[half])
+    assert read_scores(run) == scores
+    assert (scores["half.z"].value, scores["half.z"].low, scores["half.z"].high) == (0.5, 0.25, 1.0)
 
 
 def test_a_run_that_was_fitted_on_arrays_needs_data(tmp_path):

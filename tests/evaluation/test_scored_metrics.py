@@ -201,6 +201,17 @@ def test_discrete_factors_are_probed_in_both_blocks():
         evaluate(Halves(), plain, metrics=["probe_factors"])
 
 
+def test_factors_with_negative_values_are_probed_like_others():
+    x = images(200, 60).x
+    upper = (x[:, 0, 0].reshape(len(x), -1)[:, 0] > 127).astype(float)
+    first, second = (
+        evaluate(Halves(), Samples(x, factors=values[:, None], factor_names=("angle",)), ["probe_factors"])
+        for values in (upper, upper - 50)
+    )
+    assert first["probe_angle.common"].value > 0.9
+    assert {name: score.value for name, score in second.items()} == {name: score.value for name, score in first.items()}
+
+
 def test_attributes_are_fitted_on_the_train_samples_where_there_are_some():
     rng = np.random.default_rng(0)
     there = rng.random(300) < 0.5

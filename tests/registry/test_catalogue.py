@@ -1,6 +1,7 @@
 """A catalogue has our entries, registered ones and those of installed packages, and refuses what is none."""
 
 import sys
+import threading
 
 import pytest
 
@@ -64,6 +65,88 @@ class Point:
         if isinstance(self.thing, Exception):
             raise self.thing
         return self.thing
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Return a function that installs entry points of the catalogue's group."""
+
+    def install(*points):
+        monkeypatch.setattr(
+            "untwine.registry.catalogue.entry_points", lambda group: points if group == "untwine.numbers" else ()
+        )
+
+    return install
+
+
+def test_a_package_may_register_its_own_entry_while_it_is_imported(install):
+    class Half(Point):
+        def load(self):  # the name is not bound before its registration has returned
+            raise AttributeError("partially initialized module has no attribute 'three'")
+
+    install(Half("three", 3))
+    numbers = catalogue()
+    numbers.register("three", 3)  # loads no package, so warns of none
+    install(Point("three", 3))
+    assert dict(numbers) == {"one": 1, "two": 2, "three": 3}
+
+
+def test_a_package_may_look_an_entry_up_while_it_is_imported(install):
+    class Curious(Point):
+        def load(self):
+            return numbers["one"] + numbers["two"]
+
+    install(Curious("three", None))
+    numbers = catalogue()
+    assert numbers["three"] == 3
+
+
+def test_a_name_that_a_script_has_taken_is_not_replaced_by_a_package(install):
+    install(Point("three", 3))
+    numbers = catalogue()
+    numbers.register("three", 33)
+    with pytest.warns(UserWarning, match="'three' of the installed package .* is left out: the name is taken"):
+        assert numbers["three"] == 33
+
+
+def test_a_name_of_a_loaded_package_cannot_be_taken(install):
+    install(Point("three", 3))
+    numbers = catalogue()
+    assert "three" in numbers
+    with pytest.raises(ValueError, match="'three' is taken"):
+        numbers.register("three", 33)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_that_is_an_error_does_not_lose_the_other_packages(install):
+    install(Point("broken", ImportError("no module named x")), Point("three", 3))
+    numbers = catalogue()
+    with pytest.raises(UserWarning, match="'broken'"):
+        list(numbers)
+    assert list(numbers) == ["one", "two", "three"]
+
+
+def test_no_thread_sees_the_catalogue_before_the_packages_are_in_it(install):
+    loading, seen = threading.Event(), []
+
+    class Slow(Point):
+        def load(self):
+            loading.set()
+            other.join(0.2)
+            return 3
+
+    install(Slow("three", None))
+    numbers = catalogue()
+
+    def look():
+        loading.wait(5)
+        seen.append("three" in numbers)
+
+    other = threading.Thread(target=look)
+    other.start()
+    assert "three" in numbers
+    other.join(5)
+    assert seen == [True]
 
 
 def test_installed_entries_are_added_and_unusable_ones_left_out_with_a_warning(monkeypatch):

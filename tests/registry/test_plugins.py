@@ -98,6 +98,13 @@ def test_an_installed_package_is_listed_fitted_scored_reported_and_studied(insta
     assert error.count("\n") == 1
 
 
+@pytest.fixture(autouse=True)
+def restored_catalogues(monkeypatch):
+    """Forget what a test registers: the tests after it, in the same process, count the entries."""
+    for catalogue in ("methods.METHODS", "evaluation.registry.METRICS", "data.catalogue.DATA_SETS"):
+        monkeypatch.setattr(f"untwine.{catalogue}._registered", {})
+
+
 def test_a_script_registers_a_method_a_metric_and_a_data_set(monkeypatch, tmp_path):
     for catalogue in (METHODS, METRICS, DATA_SETS):
         monkeypatch.setattr(catalogue, "_registered", {})  # what is registered here ends with the test
@@ -110,6 +117,16 @@ def test_a_script_registers_a_method_a_metric_and_a_data_set(monkeypatch, tmp_pa
     again = un.load_method(tmp_path / "run")
     np.testing.assert_array_equal(again.transform(data.test.x), method.transform(data.test.x))
     assert set(un.evaluate(again, data.test, ["mean_norm"])) == {"mean_norm.z"}
+
+
+@pytest.mark.parametrize("annotation", [un.data.Splits, "Splits", "data.Splits", "un.data.Splits"])
+def test_the_annotation_of_a_data_set_may_be_a_class_or_text(annotation):
+    def nothing_there():
+        raise AssertionError("only registered")
+
+    nothing_there.__annotations__["return"] = annotation
+    assert un.register(nothing_there) is nothing_there
+    assert "nothing_there" in un.data.data_sets()
 
 
 @pytest.mark.parametrize("thing", [3, "vae", lambda: None, object])

@@ -8,15 +8,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from untwine.data import Splits, load
-from untwine.evaluation.scoring import evaluate
+from untwine.evaluation.scoring import evaluate, find_metrics
 from untwine.method.contract import Method
 from untwine.methods import load_method
 from untwine.runs.gallery import write_gallery
 from untwine.runs.scores import Score, write_scores
 from untwine.samples import Samples
+
+if TYPE_CHECKING:
+    from untwine.evaluation.scoring import AnyMetric
 
 
 def evaluate_run(
@@ -24,7 +27,7 @@ def evaluate_run(
     *,
     data: str | Path | None = None,
     data_options: Mapping[str, Any] | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[AnyMetric] | None = None,
     seeds: int = 5,
     progress: bool = False,
 ) -> dict[str, Score]:
@@ -46,6 +49,7 @@ def evaluate_run(
     scores
         The scores by name, such as "probe.salient".
     """
+    find_metrics(metrics)  # an unknown one is refused before any data is read
     method = load_method(folder)
     splits = checked_run_data(method, folder, data, data_options)
     return evaluate_fitted(folder, method, splits, metrics, seeds, progress)
@@ -55,7 +59,7 @@ def evaluate_fitted(
     folder: str | os.PathLike[str],
     method: Method,
     splits: Splits,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[AnyMetric] | None = None,
     seeds: int = 5,
     progress: bool = False,
 ) -> dict[str, Score]:
@@ -75,7 +79,7 @@ def score_fitted(
     folder: str | os.PathLike[str],
     method: Method,
     samples: Samples,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[AnyMetric] | None = None,
     seeds: int = 5,
     *,
     train: Samples | None = None,

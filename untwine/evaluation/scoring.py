@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from untwine.metrics.encoded import Encoded, Fitted
     from untwine.metrics.metric import Measurement, Metric
 
+    AnyMetric = str | Metric | Callable[[Encoded], Iterable[Measurement]]
+
 __all__ = ["Score", "evaluate"]
 
 
 def evaluate(
     method: Fitted,
     samples: Samples,
-    metrics: Sequence[str | Metric | Callable[[Encoded], Iterable[Measurement]]] | None = None,
+    metrics: Sequence[AnyMetric] | None = None,
     seeds: int = 5,
     progress: bool = False,
     train: Samples | None = None,
@@ -60,7 +62,7 @@ def evaluate(
     """
     from untwine.metrics.encoded import Encoded
 
-    chosen = _metrics(metrics)
+    chosen = find_metrics(metrics)
     check_int("seeds", seeds, 2)
     if train is not None:
         _check_train(samples, train)
@@ -76,15 +78,19 @@ def evaluate(
             began = time.perf_counter()
             for one in metric.measure(data):
                 seconds, began = time.perf_counter() - began, time.perf_counter()
-                low, high = one.interval
+                if one.name in scores:
+                    raise ValueError(
+                        f"scores must have different names; got {one.name!r} again from the metric {metric.name!r}; rename one."
+                    )
+                value, low, high = map(float, (one.value, *one.interval))  # JSON has no numbers of numpy
                 scores[one.name] = Score(
-                    one.name, one.value, low, high, one.n, seconds, one.direction or "info", metric.version
+                    one.name, value, low, high, int(one.n), seconds, one.direction or "info", metric.version
                 )
             advance(done + 1, partial(str, metric.name))
     return scores
 
 
-def _metrics(metrics: Sequence[str | Metric | Callable[[Encoded], Iterable[Measurement]]] | None) -> list[Metric]:
+def find_metrics(metrics: Sequence[AnyMetric] | None) -> list[Metric]:
     """Return the metrics in the order of their scores: those of the catalogue in its order, then others as they are given."""
     from untwine.evaluation.registry import METRICS
 
@@ -101,7 +107,7 @@ def _metrics(metrics: Sequence[str | Metric | Callable[[Encoded], Iterable[Measu
     return [*ours, *others]
 
 
-def _metric(metric: str | Metric | Callable[[Encoded], Iterable[Measurement]]) -> Metric:
+def _metric(metric: AnyMetric) -> Metric:
     from untwine.evaluation.registry import METRICS
     from untwine.metrics.metric import Metric
 

@@ -26,7 +26,7 @@ from untwine.method import fields
 from untwine.method.estimator import Estimator
 from untwine.method.fields import Device, Precision, Seed
 from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
-from untwine.registry.checks import check_int
+from untwine.registry.checks import check_int, did_you_mean, join_choices
 from untwine.runs import saving
 from untwine.runs.compatibility import to_former
 from untwine.runs.history import Row, read_history
@@ -120,9 +120,11 @@ class Method(Estimator):
     @classmethod
     def paper(cls, data: str, **changes: Any) -> Self:
         """Return the method with its paper's setting for one of the paper's data sets."""
+        if not cls.papers:
+            raise ValueError(f"{cls.__name__} has no setting of its paper for any data set; got {data!r}; use its defaults.")
         if data not in cls.papers:
-            known = f"one of its paper's data sets, {', '.join(cls.papers)}" if cls.papers else "none: it has no presets"
-            raise ValueError(f"{cls.__name__}.paper: data must be {known}; got {data!r}.")
+            known = join_choices(map(repr, cls.papers))
+            raise ValueError(f"{cls.__name__}.paper: data must be {known}; got {data!r}{did_you_mean(data, cls.papers)}")
         return cls(**{**cls.papers[data], **changes})
 
     def fit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from untwine.metrics.directions import Direction, Directions
 from untwine.metrics.encoded import Encoded
@@ -104,11 +104,18 @@ class Metric:
 
     def measure(self, data: Encoded) -> Iterator[Measurement]:
         """Yield the measurements, each with its direction."""
-        for one in self.function(data):
+        measured = self.function(data)
+        several = isinstance(measured, Iterable) and not isinstance(measured, Measurement)
+        for one in measured if several else (measured,):
             if not isinstance(one, Measurement):
                 raise TypeError(
                     f"the metric {self.name!r} must yield untwine.metrics.Measurement; got {type(one).__name__}; "
                     "yield Measurement('<score>.<block>', value, (low, high), n)."
+                )
+            if not all(one.name.partition(".")) or one.direction not in (None, *get_args(Direction)):
+                raise ValueError(
+                    f"the metric {self.name!r} must name its scores '<score>.<block>', and a direction 'higher', 'lower' or "
+                    f"'info' if any; got {one.name!r} and {one.direction!r}."
                 )
             if one.direction is not None:
                 yield one

@@ -24,8 +24,9 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
     names, columns = data.samples.factor_names, _discrete_factors(data)
     for column, word in zip(columns, score_names([names[j] for j in columns]), strict=True):
         directions = LABELS_HIGHER if names[column].startswith("salient") else FACTORS_HIGHER
-        split = data.with_train(partial(Encoded.with_classes, column=column))
-        yield from measure_probe(f"probe_{word}", *split, directions)
+        codes, values, split = data.with_train(partial(Encoded.with_classes, column=column))
+        classes = values - min(values.min(), 0)  # an angle may be negative, a class may not
+        yield from measure_probe(f"probe_{word}", codes, classes, split, directions)
 
 
 METRIC = Metric(

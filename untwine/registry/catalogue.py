@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
+from threading import RLock
 from typing import Generic, TypeVar
 
 from untwine.registry.checks import suggestion
@@ -37,12 +38,14 @@ class Catalogue(Mapping[str, Thing], Generic[Thing]):
         self.kind, self.group, self._built_in, self._check = kind, group, built_in, check
         self._entries: dict[str, Thing] | None = None
         self._registered: dict[str, Thing] = {}
+        self._lock = RLock()
 
     def register(self, name: str, thing: Thing) -> None:
-        """Add an entry for this process; our own names and those of installed packages cannot be taken."""
+        """Add an entry for this process; our own names and those of packages that were loaded cannot be taken."""
         self._check(name, thing)
-        known = self._known().get(name, thing)
-        if known is not thing and name not in self._registered:
+        # Packages are not loaded for this: one of them may be what registers something while it is imported.
+        known = self._built_in() if self._entries is None else self._entries
+        if known.get(name, thing) is not thing and name not in self._registered:
             raise ValueError(f"the name of a {self.kind} must be new; {name!r} is taken; choose another.")
         self._registered[name] = thing
 
@@ -63,26 +66,27 @@ class Catalogue(Mapping[str, Thing], Generic[Thing]):
         return len(self._known())
 
     def _known(self) -> dict[str, Thing]:
-        if self._entries is None:
-            self._entries = {**self._built_in()}
-            self._entries |= self._installed(self._entries)
-        return {**self._entries, **self._registered}
+        problems: list[str] = []
+        with self._lock:  # other threads wait; a package that looks something up while it is imported finds our own
+            if self._entries is None:
+                self._entries = {**self._built_in()}
+                problems = self._add_installed(self._entries)
+            known = {**self._entries, **self._registered}
+        for problem in problems:  # once all entries are there, for a warning may be an error
+            warnings.warn(problem, UserWarning, stacklevel=3)
+        return known
 
-    def _installed(self, taken: Mapping[str, Thing]) -> dict[str, Thing]:
-        """Return the entries of installed packages; one that cannot be used is left out with a warning."""
-        entries: dict[str, Thing] = {}
+    def _add_installed(self, entries: dict[str, Thing]) -> list[str]:
+        """Add the entries of installed packages; return a sentence for each that cannot be used and is left out."""
+        problems = []
         for point in sorted(entry_points(group=self.group), key=lambda point: point.name):
             try:
                 thing = point.load()
                 self._check(point.name, thing)
-                if point.name in taken or point.name in entries:
+                if point.name in entries or self._registered.get(point.name, thing) is not thing:
                     raise ValueError("the name is taken")
                 entries[point.name] = thing
             except Exception as error:
                 package = point.dist.name if point.dist is not None else point.value
-                warnings.warn(
-                    f"the {self.kind} {point.name!r} of the installed package {package} is left out: {error}",
-                    UserWarning,
-                    stacklevel=4,
-                )
-        return entries
+                problems.append(f"the {self.kind} {point.name!r} of the installed package {package} is left out: {error}")
+        return problems

@@ -13,6 +13,7 @@ from types import ModuleType
 
 class _CallablePackage(ModuleType):
     def __call__(self, runs: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path:
+        """Write one page about a run folder, or about all run folders in a folder; see `untwine.report.page.report`."""
         from untwine.report.page import report
 
         return report(runs, out)
