@@ -103,7 +103,9 @@ def test_an_unfitted_method_says_so(name):
 def test_wrong_data_raises_an_error(name, data):
     method = small(name)
     if method.needs == "groups":
-        with pytest.raises(ValueError, match=r"needs samples of target and background; got samples without groups; make them"):
+        with pytest.raises(
+            ValueError, match=r"needs samples of target and background; got samples without groups; create them"
+        ):
             method.fit(data.x)
         with pytest.raises(ValueError, match=r"needs at least 2 samples of background; got 1"):
             method.fit(Samples(data.x, groups=np.arange(len(data)) > 0))

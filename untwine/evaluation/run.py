@@ -68,8 +68,9 @@ def evaluate_fitted(
     from untwine.evaluation.gallery import gallery
 
     train, test = splits
+    scores = evaluate(method, test, metrics, seeds, progress)  # first, for it refuses what does not apply
     images = gallery(method, test)
-    scores = score_fitted(folder, method, test, metrics, seeds, progress=progress)
+    write_scores(folder, scores)
     write_gallery(folder, images)
     diagnose(folder, method, train, test)
     return scores
