@@ -195,7 +195,7 @@ SAYS: dict[str, str | tuple[str, ...]] = {
     "swap: a table of images": "must end in .png, .npz or .npy, since the samples of this run are images",
     "swap: one block": "the method must have several blocks, so that one can change; pca has only z",
     "swap: unknown block": "block must be 'common' or 'salient'; got 'style'",
-    "swap: no such image": ("z.png", "does not exist"),
+    "swap: no such image": "path must be a file or a folder; z.png does not exist; correct the path.",
     "swap: a text named png": "text.png must be an image; it cannot be read",
     "swap: a transparent image": "glass.png must be opaque; it is partly transparent",
     "swap: vectors of another width": "X has 4 features, but ContrastivePCA is expecting 20",

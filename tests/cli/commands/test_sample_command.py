@@ -52,7 +52,7 @@ def test_generated_and_given_samples_exclude_each_other(inside, given, sentence,
         main([str(one) for one in ("sample", "images", *given, "--generated", 2, "--out", "out.npy")])
     assert done.value.code == 2
     printed = capsys.readouterr().err
-    assert sentence in printed
+    assert printed.startswith(f"untwine: {sentence}")
     assert printed.count("\n") == 1
 
 
