@@ -356,6 +356,6 @@ def _kind(x: Array) -> str:
     return {"O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}.get(x.dtype.kind, str(x.dtype))
 
 
-def unit_range(x: Array) -> Array:
-    """Return images as float32 in [0, 1]: bytes are divided by 255, floats stay as they are."""
-    return x / np.float32(255) if x.dtype == np.uint8 else x
+def unit_range(x: Array, dtype: type[np.floating[Any]] = np.float32) -> Array:
+    """Return samples as floats: uint8, the bytes of images, divided by 255 to [0, 1]; all others as they are."""
+    return x / dtype(255) if x.dtype == np.uint8 else x.astype(dtype, copy=False)

@@ -91,3 +91,26 @@ def test_a_run_that_was_fitted_on_arrays_needs_data(tmp_path):
     with pytest.raises(ValueError, match=r"must name the data that it was fitted on; .* pass --data"):
         un.evaluate_run(tmp_path / "run")
     assert un.evaluate_run(tmp_path / "run", data="toy_contrast", data_options=OPTIONS, metrics=["reconstruction"])
+
+
+def test_a_method_and_data_in_memory_are_scored_as_the_folder_is(run, monkeypatch):
+    scores, before = un.evaluate_run(run, metrics=["factors"]), read_gallery(run)
+    method, data = un.load_method(run), un.load("toy_contrast", **OPTIONS)
+    monkeypatch.setattr("untwine.evaluation.run.load", lambda name, **options: pytest.fail("the data was read"))
+    monkeypatch.setattr("untwine.evaluation.run.load_method", lambda folder: pytest.fail("the method was read"))
+    again = un.evaluate_run(run, method=method, data=data, metrics=["factors"])
+    assert {name: one.value for name, one in again.items()} == {name: one.value for name, one in scores.items()}
+    assert np.array_equal(read_gallery(run).planes.points["salient"], before.planes.points["salient"])
+
+
+@pytest.mark.parametrize("changes", [{"gallery": False}, {"epoch": 1}])
+def test_scores_alone_are_written_on_request_and_in_the_middle_of_training(run, changes):
+    scores = un.evaluate_run(run, metrics=["factors"], **changes)
+    assert read_scores(run, changes.get("epoch")) == scores
+    assert read_gallery(run) is None
+    assert not {"contrast.json", "codes.json"} & {path.name for path in run.iterdir()}
+
+
+def test_options_of_data_in_memory_are_refused(run):
+    with pytest.raises(ValueError, match=r"^data_options must be empty for data in memory; got {'seed': 1}; leave them out\.$"):
+        un.evaluate_run(run, data=un.load("toy_contrast", **OPTIONS), data_options={"seed": 1})

@@ -534,11 +534,12 @@ def test_shuffled_labels_do_not_match_the_samples(tmp_path):
 def test_classifiers_learn_from_the_samples_that_the_file_names(tmp_path, monkeypatch):
     given = {}
 
-    def score_fitted(folder, method, samples, metrics, seeds, *, train, skip_inapplicable, epoch):
-        assert (folder, skip_inapplicable, epoch) == (tmp_path, True, None)
-        given.update(test=samples, train=train)
+    def evaluate_run(folder, *, data, method, metrics, seeds, train, skip_inapplicable, gallery, epoch):
+        assert (folder, skip_inapplicable, gallery, epoch) == (tmp_path, True, False, None)
+        assert (method, metrics) == (pca, ["factors"])
+        given.update(test=data.test, train=train)
 
-    monkeypatch.setattr(one_cell, "score_fitted", score_fitted)
+    monkeypatch.setattr(one_cell, "evaluate_run", evaluate_run)
     splits = labelled()
     pca = un.PCA(n_latent=2).fit(splits.train)
     one_cell._score(cell_of(written(tmp_path), learn="first half"), tmp_path, pca, splits, ["factors"])

@@ -25,10 +25,15 @@ if TYPE_CHECKING:
 def evaluate_run(
     folder: str | os.PathLike[str],
     *,
-    data: str | Path | None = None,
+    data: str | Path | Splits | None = None,
     data_options: Mapping[str, Any] | None = None,
+    method: Method | None = None,
     metrics: Sequence[AnyMetric] | None = None,
     seeds: int = 5,
+    train: Samples | None = None,
+    skip_inapplicable: bool = False,
+    gallery: bool = True,
+    epoch: int | None = None,
     progress: bool = False,
 ) -> dict[str, Score]:
     """Score a saved run on the test split of its data, and write all that its report needs into the run folder.
@@ -40,9 +45,16 @@ def evaluate_run(
     folder
         A run folder, as `Method.save` or `untwine fit --out` writes it.
     data, data_options
-        Other data to score on than the run was fitted on: a name or a path, and its options; see `untwine.load`.
-    metrics, seeds, progress
+        Other data to score on than the run was fitted on: a name or a path, and its options (see `untwine.load`), or `Splits`
+        in memory.
+    method
+        The fitted method, where it is in memory already; by default it is loaded from the folder.
+    metrics, seeds, train, skip_inapplicable, progress
         As for `evaluate`.
+    gallery
+        Whether to write images and diagnostics beside the scores.
+    epoch
+        The number of epochs done, for scores in the middle of training: they are written under it, and no gallery is.
 
     Returns
     -------
@@ -50,48 +62,28 @@ def evaluate_run(
         The scores by name, such as "probe.salient".
     """
     find_metrics(metrics)  # an unknown one is refused before any data is read
-    method = load_method(folder)
-    splits = checked_run_data(method, folder, data, data_options)
-    return evaluate_fitted(folder, method, splits, metrics, seeds, progress)
+    if method is None:
+        method = load_method(folder)
+    if isinstance(data, Splits):
+        if data_options:
+            raise ValueError(f"data_options must be empty for data in memory; got {dict(data_options)}; leave them out.")
+        splits = data
+    else:
+        splits = checked_run_data(method, folder, data, data_options)
+    scores = evaluate(method, splits.test, metrics, seeds, progress, train, skip_inapplicable)
+    write_scores(folder, scores, epoch)
+    if gallery and epoch is None:
+        _write_images(folder, method, splits)
+    return scores
 
 
-def evaluate_fitted(
-    folder: str | os.PathLike[str],
-    method: Method,
-    splits: Splits,
-    metrics: Sequence[AnyMetric] | None = None,
-    seeds: int = 5,
-    progress: bool = False,
-) -> dict[str, Score]:
-    """Do what `evaluate_run` does with a method and data that are in memory already."""
+def _write_images(folder: str | os.PathLike[str], method: Method, splits: Splits) -> None:
+    """Write the gallery and the diagnostics of a run."""
     from untwine.evaluation.diagnostics import diagnose
     from untwine.evaluation.gallery import gallery
 
-    train, test = splits
-    scores = evaluate(method, test, metrics, seeds, progress)  # first, for it refuses what does not apply
-    images = gallery(method, test)
-    write_scores(folder, scores)
-    write_gallery(folder, images)
-    diagnose(folder, method, train, test)
-    return scores
-
-
-def score_fitted(
-    folder: str | os.PathLike[str],
-    method: Method,
-    samples: Samples,
-    metrics: Sequence[AnyMetric] | None = None,
-    seeds: int = 5,
-    *,
-    train: Samples | None = None,
-    skip_inapplicable: bool = False,
-    progress: bool = False,
-    epoch: int | None = None,
-) -> dict[str, Score]:
-    """Score a method and write the scores into its run folder, those on the way with their epoch; the rest as in `evaluate`."""
-    scores = evaluate(method, samples, metrics, seeds, progress, train, skip_inapplicable)
-    write_scores(folder, scores, epoch)
-    return scores
+    write_gallery(folder, gallery(method, splits.test))
+    diagnose(folder, method, *splits)
 
 
 def run_data(method: Method, data: str | Path | None = None, options: Mapping[str, Any] | None = None) -> Splits:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine._typing import Array
+from untwine.samples import unit_range
 
 SIDE = 32
 STEPS, BATCH, RATE = 400, 64, 3e-3
@@ -23,7 +24,7 @@ def network_input(x: ArrayLike, name: str) -> Tensor:
     samples = np.asarray(x)
     if samples.ndim not in (2, 4) or samples.dtype.kind not in "uif" or 0 in samples.shape:
         raise ValueError(f"{name} must be vectors (n, d) or images (n, C, H, W); got {samples.dtype} of shape {samples.shape}.")
-    values = torch.as_tensor(samples.astype(np.float32) / (255.0 if samples.dtype == np.uint8 and samples.ndim == 4 else 1.0))
+    values = torch.as_tensor(unit_range(samples))
     if not torch.isfinite(values).all():
         raise ValueError(f"{name} must be finite; got NaN or infinity; leave those samples out.")
     if samples.ndim == 4 and max(samples.shape[2:]) > SIDE:

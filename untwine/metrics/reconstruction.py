@@ -12,6 +12,7 @@ from untwine.metrics.directions import LOWER
 from untwine.metrics.encoded import DECODE_BATCH, Encoded
 from untwine.metrics.intervals import subset_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.samples import unit_range
 
 
 def reconstruction_error(x: ArrayLike, decoded: ArrayLike) -> float:
@@ -29,12 +30,8 @@ def squared_errors(x: ArrayLike, decoded: ArrayLike) -> Array:
     x, decoded = np.asarray(x), np.asarray(decoded)
     if x.shape != decoded.shape or x.ndim < 2 or 0 in x.shape:
         raise ValueError(f"x and decoded must have one shape (n, ...); got {x.shape} and {decoded.shape}.")
-    errors: Array = ((_to_float(x) - _to_float(decoded)) ** 2).reshape(len(x), -1).mean(axis=1)
+    errors: Array = ((unit_range(x, np.float64) - unit_range(decoded, np.float64)) ** 2).reshape(len(x), -1).mean(axis=1)
     return errors
-
-
-def _to_float(x: Array) -> Array:
-    return x.astype(np.float64) / 255.0 if x.dtype == np.uint8 else x.astype(np.float64)
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:

@@ -13,21 +13,17 @@ from untwine.metrics.encoded import Encoded
 from untwine.metrics.intervals import subset_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
 from untwine.metrics.requirements import CLASS_AND_CONTENT, TRANSFERS
+from untwine.samples import unit_range
 
 MAX_PAIRS = 1_000
 
 
 def transfer_errors(transferred: ArrayLike, truth: ArrayLike) -> Array:
     """Return the mean absolute error (n,) of samples with transferred content; images on [0, 1], 0 is perfect."""
-    a, b = _to_float(transferred), _to_float(truth)
+    a, b = (unit_range(np.asarray(x), np.float64) for x in (transferred, truth))
     if a.shape != b.shape:
         raise ValueError(f"transferred and truth must have one shape; got {a.shape} and {b.shape}.")
     return np.asarray(np.abs(a - b).reshape(len(a), -1).mean(1))
-
-
-def _to_float(x: ArrayLike) -> Array:
-    samples = np.asarray(x)
-    return samples / 255.0 if samples.dtype == np.uint8 and samples.ndim == 4 else samples.astype(np.float64)
 
 
 def transferred_samples(data: Encoded, most: int) -> tuple[Array, Array, Array]:

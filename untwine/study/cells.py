@@ -17,7 +17,7 @@ import numpy as np
 
 from untwine.data import Splits
 from untwine.evaluation.registry import METRICS
-from untwine.evaluation.run import score_fitted
+from untwine.evaluation.run import evaluate_run
 from untwine.method.contract import Method
 from untwine.methods import find_method
 from untwine.runs import files
@@ -146,7 +146,17 @@ def _score(cell: Cell, folder: Path, method: Method, splits: Splits, metrics: Se
         targets = np.arange(len(samples)) if samples.groups is None else np.flatnonzero(samples.groups)
         first = targets[: len(targets) // 2]
         train, samples = samples[first], samples[np.delete(np.arange(len(samples)), first)]
-    score_fitted(folder, method, samples, metrics, cell.resamples, train=train, skip_inapplicable=True, epoch=epoch)
+    evaluate_run(
+        folder,
+        data=Splits(training, samples),
+        method=method,
+        metrics=metrics,
+        seeds=cell.resamples,
+        train=train,
+        skip_inapplicable=True,
+        gallery=False,
+        epoch=epoch,
+    )
 
 
 def _shuffle(cell: Cell, splits: Splits) -> Splits:

@@ -51,7 +51,7 @@ def command(
         The random seed of the fit.
     """
     from untwine.data import load
-    from untwine.evaluation.run import evaluate_fitted
+    from untwine.evaluation.run import evaluate_run
     from untwine.methods import LORD, PCA, PrincipledVAE
     from untwine.report.page import report
     from untwine.runs.names import report_path
@@ -67,10 +67,10 @@ def command(
     data = load(name, **options)
     print(f"train {data.train}\ntest  {data.test}", file=sys.stderr)
     method.fit(data.train, out=out, origin=origin, progress=not quiet)
-    scores = evaluate_fitted(out, method, data, progress=not quiet)
+    scores = evaluate_run(out, method=method, data=data, progress=not quiet)
     if setting == "contrast":
         pca = PCA(n_latent=method.blocks["salient"]).fit(data.train, out=out / "pca", origin=origin)
-        _print_contrast(scores, evaluate_fitted(out / "pca", pca, data, progress=not quiet))
+        _print_contrast(scores, evaluate_run(out / "pca", method=pca, data=data, progress=not quiet))
     else:
         _print_classes(scores)
     print(f"The page with the images: {report(out, report_path(out))}")
