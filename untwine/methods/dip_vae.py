@@ -14,10 +14,9 @@ Reductions: likelihood and KL are summed over dimensions, mean over samples; C a
 Deviations
 - The paper penalises the l2 norm of third central moments and leaves open whether it is squared and which moments count: here
   it is squared, as for the covariances, and every (i, j, k) counts, so T_112 three times. T is a closed form of mu and Sigma.
-- With `running` above 0, Cov[mu] is a running estimate, which the paper tried and found no better (footnote 4), and whose weights
-  it does not give: the mean over all batches so far with weights that fall by the factor `running` from one to the one before.
-  Its gradient is that through the current batch, so that it is (1 - running) times as large. E[Sigma] and T stay those of
-  the batch.
+- With `running` above 0, Cov[mu] is a running estimate, which the paper tried and found no better (footnote 4). It does not
+  give the weights: here it is a mean over all batches so far, each of which weighs `running` times the one after it.
+  The gradient goes through the current batch alone. E[Sigma] and T stay those of the batch.
 - With `start` above 1, which the paper does not have, all three weights are multiplied by it for the first third of
   training; the factor decays geometrically to 1 in the second third and stays 1 in the last.
 - Log-variances are bounded; vectors are standardised.
@@ -79,8 +78,8 @@ class DIPVAE(OneBlockVAE):
     lambda_third
         The weight of the squared third central moments, which are pulled to 0.
     running
-        The weight of the batches before in a running estimate of the covariance of the posterior means; 0 takes it from the current
-        batch alone.
+        The factor by which each batch weighs less than the one after it in a running estimate of the covariance of the
+        posterior means; 0 takes that of the current batch.
     start
         The factor on these three weights at the start of training; 1, as in the paper, keeps them constant.
     """

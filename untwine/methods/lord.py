@@ -92,9 +92,9 @@ class LORD(ClassContent):
     lr_class
         The learning rate of class codes.
     code_updates
-        Which codes a step updates: `sparse` those of its batch alone, each with an Adam of its own; `dense` all, by one Adam over
-        the table as in the authors' code, in which the others move by their momentum. At one rate, dense codes travel further
-        the more steps an epoch has.
+        Which codes a step updates: `sparse` those of its batch alone, each with an Adam of its own; `dense` all, by one Adam
+        over the table as in the authors' code, in which the others move by their momentum. At the same rate, dense codes travel
+        further the more steps an epoch has.
     epochs_encoders
         The epochs of stage two; 0 leaves it out, and encoding then optimises codes with the generator frozen.
     alpha
@@ -107,7 +107,7 @@ class LORD(ClassContent):
         How codes are inferred in stage one: `latent` optimises all of them directly; `semi` has an encoder of content,
         `amortised` two encoders.
     stage_two
-        Whether the encoded content is regularised in stage two, as the content of stage one is (`regularised`), or not (`plain`).
+        Whether the encoded content is regularised in stage two as the content of stage one is: `regularised`, or `plain`.
     regularisation
         How content codes are regularised: `noise` (with the decay), `kl` (a KL term weighted by `beta`), or `none`.
     beta

@@ -64,8 +64,8 @@ class SymmetricRbVAE(ReferenceVAE):
     dropped
         The probability with which each input of a discriminator's joint layers is dropped.
     drop
-        What is dropped: `blocks`, all features of the sample or of a latent block; `units`, single features; `last`, single inputs
-        of the last linear layer.
+        What is dropped: `blocks`, all features of the sample or of a latent block; `units`, single features; `last`, single
+        inputs of the last linear layer.
     """
 
     dropped: Probability = 0.25

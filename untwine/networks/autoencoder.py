@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from untwine.losses import adversarial, gaussian, likelihood
-from untwine.networks import select_networks
+from untwine.networks import NetworkPair, select_networks
 from untwine.networks.custom import check_module_names, check_output_shape
 from untwine.registry.checks import check_choice
 
@@ -55,9 +54,9 @@ class Code(NamedTuple):
 class BlockEncoders(nn.Module):
     """One encoder for each block, with nothing in common; their outputs are in the order of one encoder with all heads."""
 
-    def __init__(self, build: Callable[[int], nn.Module], blocks: Mapping[str, int]) -> None:
+    def __init__(self, pair: NetworkPair, shape: tuple[int, ...], width: int, blocks: Mapping[str, int]) -> None:
         super().__init__()
-        self.of_block = nn.ModuleDict({name: build(2 * width) for name, width in blocks.items()})
+        self.of_block = nn.ModuleDict({name: pair.encoder(shape, 2 * codes, width) for name, codes in blocks.items()})
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (n, *shape) to (n, 2 d): the means of all blocks, then their log-variances."""
@@ -96,9 +95,11 @@ class Autoencoder(nn.Module):
         codes, pair = sum(self.blocks.values()), select_networks(fields.networks, shape)
         width = fields.width or pair.default_width
         if separate and "encoder" in own:
-            raise ValueError("separate encoders of the blocks cannot be your own encoder; got both; leave one of them out.")
-        build = partial(pair.encoder, shape, width=width)
-        self.encoder = own.get("encoder") or (BlockEncoders(build, self.blocks) if separate else build(2 * codes))
+            raise ValueError("trunks='separate' builds the encoders itself; got an encoder of your own; use trunks='shared'.")
+        if separate:
+            self.encoder: nn.Module = BlockEncoders(pair, shape, width, self.blocks)
+        else:
+            self.encoder = own.get("encoder") or pair.encoder(shape, 2 * codes, width)
         self.decoder = own.get("decoder") or pair.decoder(codes, shape, width)
         check_module_names(own, ("encoder", "decoder"))
         if "encoder" in own:

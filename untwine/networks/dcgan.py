@@ -33,8 +33,8 @@ class Trunk(nn.Module):
     noise_std
         The standard deviation of the noise.
     linear_codes
-        Whether the two layers of a head of codes with spectral normalisation end linearly, as in the authors' code, and not with
-        the LeakyReLU of table 5, which shrinks negative codes to a fifth.
+        Whether the heads of codes with spectral normalisation end linearly, as in the authors' code, and not with the LeakyReLU
+        of table 5, which divides negative codes by five.
     """
 
     def __init__(

@@ -44,8 +44,8 @@ class Discriminator(nn.Module):
     def forward(self, x: Tensor, *codes: Tensor, mask: Tensor, drop: str = "blocks") -> Tensor:
         """Return logits (n,) of x (n, *shape) and the codes (n, width) of each block.
 
-        `mask` (n, `mask_width(drop)`) is 0 where something is dropped out: for `blocks` all features of x, or of a latent block; for
-        `units` single features of the same; for `last` single inputs of the last linear layer.
+        `mask` (n, `mask_width(drop)`) is 0 where something is dropped out: for `blocks` all features of x, or of a latent
+        block; for `units` single features of the same; for `last` single inputs of the last linear layer.
         """
         features = [self.trunk(x), *(layer(code) for layer, code in zip(self.codes, codes, strict=True))]
         features = [functional.leaky_relu(one, 0.2) for one in features]

@@ -47,7 +47,7 @@ class HigginsEncoder(nn.Module):
     def __init__(self, shape: tuple[int, ...], out: int, width: int) -> None:
         super().__init__()
         sizes = (math.prod(shape), width, width)
-        hidden = [part for pair in pairwise(sizes) for part in (nn.Linear(*pair), nn.ReLU())]
+        hidden = [layer for pair in pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())]
         self.layers = nn.Sequential(*hidden, nn.Linear(width, out))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -61,7 +61,7 @@ class HigginsDecoder(nn.Module):
     def __init__(self, codes: int, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
         self.shape, sizes = shape, (codes, width, width, width)
-        hidden = [part for pair in pairwise(sizes) for part in (nn.Linear(*pair), nn.Tanh())]
+        hidden = [layer for pair in pairwise(sizes) for layer in (nn.Linear(*pair), nn.Tanh())]
         self.layers = nn.Sequential(*hidden, nn.Linear(width, math.prod(shape)))
 
     def forward(self, z: Tensor) -> Tensor:

@@ -4,8 +4,8 @@ A step looks up the rows of its batch, and only these rows and their moments are
 A row's Adam counts the steps in which the row was looked up; a row that comes twice in a batch gets the sum of both gradients.
 With many processes each holds the whole table, and all apply the same gathered (row, gradient) pairs.
 
-A `dense` table has one Adam for all rows, as `torch.nn.Embedding` has: a row that is not in the batch has gradient 0 and goes on
-by its momentum. Between two visits a row then travels a multiple of the learning rate, at a cost that grows with the table.
+A `dense` table has one Adam for all rows: a row that is not in the batch has gradient 0 and goes on by its momentum. Between
+two visits a row then travels a multiple of the learning rate; the cost of a step grows with the table.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class ReferenceVAE(TwoBlockVAE):
         have a fixed scale, `bernoulli` is for images. `auto` is `gaussian_learned` for vectors and, as in the paper, `laplace`
         for images.
     trunks
-        The encoder: `shared` has one trunk with the heads of both blocks, `separate` one network for each block, as in the paper.
+        The encoder: `shared` has one trunk with the heads of both blocks, `separate` is a network for each block, the paper's.
     """
 
     scale: Positive = 0.1
