@@ -98,6 +98,24 @@ def test_a_game_resumes_with_the_statistics_and_norms_of_its_networks(tmp_path, 
         assert (tmp_path / "stopped" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("lord", {"code_updates": "dense", "epochs_encoders": 2}),
+        ("dip_vae", {"running": 0.9}),
+        ("symmetric_rb_vae", {"trunks": "separate", "drop": "last"}),
+    ],
+)
+def test_published_variants_resume_with_all_that_they_carry_from_step_to_step(tmp_path, name, options):
+    data = vectors()
+    whole = small(name, epochs=3, **options).fit(data, out=tmp_path / "whole")
+    _stop_early(small(name, epochs=3, **options), data, tmp_path / "stopped")
+    again = small(name, epochs=3, **options).fit(data, out=tmp_path / "stopped", resume=True)
+    assert (again.transform(data.x) == whole.transform(data.x)).all()
+    for file in FILES:
+        assert (tmp_path / "stopped" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
+
+
 def _stop_early(method, data, out, every=0.0):
     """Interrupt in the middle of the fifth step."""
     steps = []

@@ -22,7 +22,9 @@ CASES += [(f"{name}+all_terms", "images", nets) for name in INFOGANS for nets in
 CASES += [("stargan+rate", "images", "residual")]
 CASES += [("factor_vae+second_batch", *nets) for nets in NETS]
 CASES += [("lord", "images", "adain")]
-CASES += [(f"lord+{option}", *NETS[0]) for option in ("semi", "amortised", "kl")]
+CASES += [(f"lord+{option}", *NETS[0]) for option in ("semi", "amortised", "kl", "dense", "stage_two")]
+CASES += [("rb_vae+trunks", *NETS[1]), ("symmetric_rb_vae+trunks+units", *NETS[0]), ("symmetric_rb_vae+last", *NETS[0])]
+CASES += [(f"dip_vae+running+{variant}", *NETS[0]) for variant in ("variant_i", "variant_ii")]
 
 
 CHANGES = {
@@ -30,6 +32,14 @@ CHANGES = {
     "semi": {"inference": "semi"},
     "amortised": {"inference": "amortised"},
     "kl": {"regularisation": "kl"},
+    "dense": {"code_updates": "dense"},
+    "stage_two": {"inference": "semi", "stage_two": "regularised"},
+    "trunks": {"trunks": "separate"},
+    "units": {"drop": "units"},
+    "last": {"drop": "last"},
+    "running": {"running": 0.9},
+    "variant_i": {"variant": "i"},
+    "variant_ii": {"variant": "ii"},
     "rate": {"lr": 2e-4},
     "all_terms": {"w_cr": 0.7, "loop_g": 2, "loop_d": 2, "loop_cr": 2, "nuisance": 2, "posterior": "gaussian"}
     | dict.fromkeys(("prior_common", "prior_salient", "prior_latent"), "uniform"),

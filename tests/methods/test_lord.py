@@ -70,6 +70,28 @@ def test_the_terms_of_stage_two_are_those_of_equation_8(alphas, weights):
     )
 
 
+@pytest.mark.parametrize("regularisation", ["noise", "kl"])
+def test_the_semi_amortised_content_keeps_its_regularisation_in_stage_two_where_asked(regularisation):
+    options = {"inference": "semi", "regularisation": regularisation, "sigma": 0.7, "decay": 0.01, "beta": 0.3}
+    plain = first_move(un.LORD(**TINY | options), stage=1)[1][1]
+    assert set(plain) == {"reconstruction", "class"}
+    method = un.LORD(**TINY | options | {"stage_two": "regularised"})
+    batch, (_, terms) = first_move(method, stage=1)
+    noise = Batch(batch.x, batch.index, 1, (1, 2, 3)).noise(3)
+    with torch.no_grad():
+        e, code = method.nets_["class_encoder"](batch.x), method.nets_["content_encoder"](batch.x)
+        if regularisation == "noise":
+            c, penalty = code + 0.7 * noise, {"decay": 0.01 * code.square().sum() / 6}
+        else:
+            mu, logvar = code[:, :3], 10 * torch.tanh(code[:, 3:] / 10)
+            c = mu + torch.exp(0.5 * logvar) * noise
+            penalty = {"kl": 0.3 * 0.5 * (mu.square() + logvar.exp() - logvar - 1).sum() / 6}
+        x = method.nets_["generator"](e, c)
+    assert set(terms) == {"reconstruction", "class", *penalty}
+    torch.testing.assert_close(terms["reconstruction"], (x - batch.x).abs().mean())
+    torch.testing.assert_close({name: terms[name] for name in penalty}, penalty)
+
+
 def test_the_codes_stay_as_they_are_in_stage_two():
     one, two = (un.LORD(**TINY | {"epochs_encoders": many}).fit(bilinear(4, 5)) for many in (1, 4))
     for part in ("class_codes", "content_codes"):

@@ -7,7 +7,9 @@ from torch.distributions import Laplace, Normal, kl_divergence
 from torch.nn import functional
 
 from untwine.losses import adversarial
+from untwine.networks import NETWORKS
 from untwine.networks.autoencoder import LOGVAR_SCALE
+from untwine.networks.discriminator import Discriminator
 from untwine.training.batches import TrainingData, as_float
 
 N = 16
@@ -183,3 +185,53 @@ def test_a_image_costs_the_laplace_distribution_of_its_error():
     by_hand = ((x - mean).abs() / 0.25 + torch.log(torch.tensor(0.5))).flatten(1).sum(1).mean()
     torch.testing.assert_close(result, by_hand)
     assert as_float(torch.tensor([255], dtype=torch.uint8), torch.float64) == 1  # the scale is of images in [0, 1]
+
+
+@pytest.mark.parametrize("name", ["rb_vae", "symmetric_rb_vae"])
+def test_with_separate_trunks_each_term_of_a_block_reaches_its_own_encoder(name):
+    method, step, batch = started(name, "vectors", trunks="separate")
+    vae, x = method.nets_["vae"], batch().x
+    assert set(vae.encoder.of_block) == {"common", "salient"}
+    q_z, q_e = posterior(method, x)
+    torch.testing.assert_close(torch.cat([q_z.mean, q_e.mean], 1), torch.cat([c.mu for c in vae.encode(x).values()], 1))
+    move = next(step(batch(), 0))
+    terms = (move[0] if isinstance(move, list) else move)[1]
+    salient = list(vae.encoder.of_block["salient"].parameters())
+    grads = torch.autograd.grad(terms["kl_common"], salient, allow_unused=True, retain_graph=True)
+    assert all(grad is None or not grad.any() for grad in grads)
+    assert all(grad is not None and grad.any() for grad in torch.autograd.grad(terms["reconstruction"], salient))
+
+
+def test_what_is_dropped_is_blocks_single_features_or_inputs_of_the_last_layer():
+    torch.manual_seed(0)
+    net = Discriminator(NETWORKS["mlp"], (5,), 8, (4, 3)).double()
+    x, z, e = (torch.randn(7, width, dtype=torch.float64) for width in (5, 4, 3))
+    features = functional.leaky_relu(torch.cat([net.trunk(x), net.codes[0](z), net.codes[1](e)], 1), 0.2)
+    first, _, last = net.joint
+    for drop, width in (("blocks", 3), ("units", 3 * 128), ("last", 128)):
+        assert net.mask_width(drop) == width
+        mask = (torch.rand(7, width) > 0.25).double()
+        before = {"blocks": mask.repeat_interleave(128, 1), "units": mask, "last": 1.0}[drop]
+        hidden = functional.leaky_relu(first(features * before), 0.2)
+        torch.testing.assert_close(
+            net(x, z, e, mask=mask, drop=drop), last(hidden * (mask if drop == "last" else 1)).squeeze(1)
+        )
+
+
+@pytest.mark.parametrize("drop", ["blocks", "units", "last"])
+def test_a_step_drops_as_often_as_asked_and_nothing_at_0(drop):
+    method, step, batch = started("symmetric_rb_vae", "vectors", drop=drop)
+    masks = []
+    for name in ("discriminator_target", "discriminator_background"):
+        net = method.nets_[name]
+        net.register_forward_pre_hook(lambda net, given, kw: masks.append((net, kw["mask"], kw["drop"])), with_kwargs=True)
+    next(step(batch(), 0))
+    assert len(masks) == 4
+    assert all(mask.shape == (N, net.mask_width(drop)) and given == drop for net, mask, given in masks)
+    kept = torch.cat([mask.flatten() for _, mask, _ in masks])
+    assert set(kept.tolist()) == {0.0, 1.0}
+    assert kept.mean().item() == pytest.approx(0.75, abs=4 * (0.1875 / len(kept)) ** 0.5)
+    method.dropped = 0.0
+    masks.clear()
+    next(step(batch(), 0))
+    assert all(mask.all() for _, mask, _ in masks)

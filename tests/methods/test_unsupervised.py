@@ -12,7 +12,7 @@ import untwine as un
 from untwine import Samples
 from untwine.losses import gaussian, latent_moments, total_correlation
 from untwine.methods import METHODS
-from untwine.training.batches import TrainingData
+from untwine.training.batches import Batch, TrainingData
 
 SMALL_NETS = {"width": 4, "epochs": 1, "batch": 12, "width_discriminator": 8}
 NAMES = ("dip_vae", "factor_vae", "beta_tcvae", "symmetric_vae")
@@ -219,6 +219,47 @@ def test_dependence_between_codes_falls_with_its_weight(name, weight, off, on):
 
     assert dependence(off) > 1.5
     assert dependence(on) < 0.5
+
+
+@pytest.mark.parametrize("variant", ["i", "ii"])
+def test_the_running_covariance_weighs_each_batch_less_than_the_one_after_it(variant):
+    """By hand over three steps: the estimate is a weighted mean of the batches so far, the gradient that of the last."""
+    data, rho = Samples(skewed(24)), 0.7
+    options = {"variant": variant, "running": rho, "lambda_od": 2.0, "lambda_d": 3.0, "precision": "float64", "batch": 8}
+    method = small("dip_vae", **options)
+    method._prepare(data, {})
+    (stage,) = method.stages()
+    rows = TrainingData.of(data, method._standard(torch.from_numpy(data.x)), torch.float64, torch.device("cpu"))
+    order, past = rows.order(stage, 0, 0), []
+    for t in range(3):
+        batch = rows.batch(order[t], (0, 0, t))
+        moves = method.step(batch, t)
+        _, terms = next(moves)
+        mu, logvar = method.nets_["vae"].encode(batch.x)["z"]
+        now = (mu - mu.mean(0)).T @ (mu - mu.mean(0)) / len(mu)
+        weights = [rho**age * (1 - rho) for age in range(t, -1, -1)]
+        c = sum(w * one for w, one in zip(weights, [*past, now], strict=True)) / sum(weights)
+        c = c + torch.diag(logvar.exp().mean(0)) if variant == "ii" else c
+        by_hand = {"off_diagonal": 2 * (c - torch.diag(c.diagonal())).square().sum()}
+        by_hand["diagonal"] = 3 * (c.diagonal() - 1).square().sum()
+        parameters = list(method.nets_["vae"].encoder.parameters())
+        for name, value in by_hand.items():
+            torch.testing.assert_close(terms[name], value)
+            mine, truth = (torch.autograd.grad(one, parameters, retain_graph=True) for one in (terms[name], value))
+            torch.testing.assert_close(mine, truth)
+        assert next(moves, None) is None  # the step is done: the batch counts from now on
+        past.append(now.detach())
+
+
+def test_a_step_that_is_skipped_leaves_no_trace_in_the_running_covariance():
+    method = small("dip_vae", running=0.5)
+    data = Samples(skewed(16))
+    method._prepare(data, {})
+    moves = method.step(Batch(torch.full((4, 6), torch.nan), torch.arange(4), 1, (0, 0, 0)), 0)
+    next(moves)
+    moves.close()  # as the loop does where a term is not finite
+    assert not any(buffer.any() for buffer in method.nets_["covariance"].buffers())
+    assert "covariance" not in small("dip_vae").fit(data).nets_
 
 
 @pytest.mark.parametrize("name", NAMES)

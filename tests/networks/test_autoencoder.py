@@ -121,3 +121,34 @@ def test_an_unknown_or_unsuitable_likelihood_is_refused():
         build(likelihood="poisson")
     with pytest.raises(ValueError, match=r"likelihood='bernoulli' needs images in .*; got vectors"):
         build(likelihood="bernoulli")
+
+
+def test_separate_encoders_have_nothing_in_common_and_the_layout_of_one():
+    torch.manual_seed(0)
+    fields = SimpleNamespace(likelihood="auto", networks="mlp", width=8, scale=0.3, blocks={"common": 3, "salient": 2})
+    net, x = Autoencoder(fields, (5,), {}, separate=True).double(), samples((5,))
+    codes, own = net.encode(x), net.encoder.of_block
+    for name, width in net.blocks.items():
+        torch.testing.assert_close(codes[name].mu, own[name](x)[:, :width])
+        raw = own[name](x)[:, width:]
+        torch.testing.assert_close(codes[name].logvar, LOGVAR_BOUND * torch.tanh(raw / LOGVAR_BOUND))
+        other = next(encoder for key, encoder in own.items() if key != name)
+        grads = torch.autograd.grad(codes[name].mu.sum(), list(other.parameters()), allow_unused=True)
+        assert all(grad is None or not grad.any() for grad in grads)
+    with pytest.raises(ValueError, match=r"trunks='separate' builds the encoders itself; got an encoder of your own"):
+        Autoencoder(fields, (5,), {"encoder": nn.Linear(5, 10)}, separate=True)
+
+
+def test_the_networks_of_higgins_are_those_of_2d_shapes():
+    fields = SimpleNamespace(likelihood="bernoulli", networks="higgins", width=None, scale=0.3, blocks={"z": 10})
+    net = Autoencoder(fields, (1, 64, 64), {})
+    lines = [
+        [
+            f"{layer.in_features}-{layer.out_features}" if isinstance(layer, nn.Linear) else type(layer).__name__
+            for layer in half
+        ]
+        for half in (net.encoder.layers, net.decoder.layers)
+    ]
+    assert lines[0] == ["4096-1200", "ReLU", "1200-1200", "ReLU", "1200-20"]
+    assert lines[1] == ["10-1200", "Tanh", "1200-1200", "Tanh", "1200-1200", "Tanh", "1200-4096"]
+    assert net.mean(net.encode(torch.rand(2, 1, 64, 64))["z"].mu).shape == (2, 1, 64, 64)

@@ -68,6 +68,20 @@ def test_the_layers_of_table_5():
     assert sides == [32]
 
 
+def test_linear_heads_give_negative_codes_the_slope_of_positive_ones():
+    """The head of table 5 ends with a LeakyReLU; the one of the authors' code is the same without it."""
+    heads = []
+    for name in ("dcgan_attention", "dcgan_attention_linear"):
+        torch.manual_seed(0)
+        heads.append(critic(name, (1, 32, 32)).eval().heads["z"])
+    features = torch.randn(50, heads[0].layers[0][0].in_features)
+    bent, linear = (head(features) for head in heads)
+    assert (linear < 0).any()
+    assert (linear > 0).any()
+    torch.testing.assert_close(bent, nn.functional.leaky_relu(linear, 0.2))
+    assert layers(heads[1]) == layers(heads[0])[:-1]
+
+
 @pytest.mark.parametrize("side", [32, 64, 128])
 def test_width_scales_every_layer_at_every_size(side):
     for make in (lambda width: Trunk((3, side, side), width), lambda width: DCGANDecoder(10, (3, side, side), width)):

@@ -1,12 +1,23 @@
 """Options that were renamed or added since do not change the fingerprints of cells that were finished before."""
 
-from untwine.runs.compatibility import to_former, to_today
+import pytest
+
+from untwine.methods import METHODS
+from untwine.runs.compatibility import ADDED, to_former, to_today
 
 
 def test_an_added_option_is_left_out_while_it_changes_nothing():
     assert to_former("cifar_mnist", {"size": 32, "mix": "opaque"}) == {"size": 32}
     assert to_former("cifar_mnist", {"size": 32, "mix": "authors"}) == {"size": 32, "mix": "authors"}
     assert to_former("another", {"mix": "opaque"}) == {"mix": "opaque"}
+
+
+@pytest.mark.parametrize("name", sorted({owner for owner, _ in ADDED if owner in METHODS}))
+def test_an_added_field_has_the_value_that_changes_nothing_by_default(name):
+    added = {field: value for (owner, field), value in ADDED.items() if owner == name}
+    params = METHODS[name]().get_params()
+    assert {field: params[field] for field in added} == added
+    assert set(to_former(name, params)) == set(params) - set(added)
 
 
 def test_a_renamed_value_is_read_and_fingerprinted_by_both_names():

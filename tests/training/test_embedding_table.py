@@ -10,7 +10,7 @@ from game import training_data
 from torch import nn
 
 from untwine.runs.files import read_tensors, write_tensors
-from untwine.training import mapped_tensors
+from untwine.training import embedding_table, mapped_tensors
 from untwine.training.embedding_table import EmbeddingTable
 from untwine.training.errors import TrainingError
 from untwine.training.loop import train
@@ -20,9 +20,9 @@ from untwine.training.stage import Player, Stage
 BETAS, LR = (0.5, 0.99), 0.03
 
 
-def table_of(rows, width, seed=0):
+def table_of(rows, width, seed=0, dense=False):
     torch.manual_seed(seed)
-    return EmbeddingTable(rows, width).double()
+    return EmbeddingTable(rows, width, dense=dense).double()
 
 
 def trained(table, batches, target):
@@ -69,6 +69,42 @@ def test_with_every_row_in_the_batch_it_is_a_dense_adam():
     torch.testing.assert_close(trained(table, orders, target), dense.detach(), atol=1e-12, rtol=0)
 
 
+def test_a_dense_table_has_one_adam_for_all_rows(monkeypatch):
+    monkeypatch.setattr(embedding_table, "AT_ONCE", 4)  # three pieces, the last of one row
+    rng = torch.Generator().manual_seed(1)
+    target = torch.randn(9, 4, generator=rng, dtype=torch.float64)
+    batches = [torch.randint(0, 8, (5,), generator=rng) for _ in range(40)]  # rows come twice, the last never
+    table = table_of(9, 4, dense=True)
+    start = table.weight.detach().clone()
+    weight = nn.Parameter(start.clone())
+    adam = torch.optim.Adam([weight], lr=LR, betas=BETAS)
+    for index in batches:
+        adam.zero_grad()
+        (weight[index] - target[index]).square().mean().backward()
+        adam.step()
+    result = trained(table, batches, target)
+    torch.testing.assert_close(result, weight.detach(), atol=1e-12, rtol=0)
+    assert torch.equal(result[8], start[8])  # it never had a gradient
+
+
+def test_a_dense_row_that_was_seen_once_travels_as_far_as_its_momentum_goes():
+    betas, lr, steps = (0.9, 0.999), 1e-3, 50
+    far = {}
+    for dense in (False, True):
+        table = table_of(2, 1, dense=dense)
+        start = table.weight.detach().clone()
+        optimizer = PlayerOptimizer([table.weight], [table.sparse_optimizer(betas)], betas)
+        for t in range(steps):
+            loss = table(torch.tensor([min(t, 1)])).sum()  # the first row is in the first batch alone
+            optimizer.step(optimizer.merge(torch.autograd.grad(loss, optimizer.inputs())), lr)
+        far[dense] = (start - table.weight.detach())[0].item() / lr
+    m = [0.1 * 0.9**t / (1 - 0.9 ** (t + 1)) for t in range(steps)]
+    v = [0.001 * 0.999**t / (1 - 0.999 ** (t + 1)) for t in range(steps)]
+    assert far[False] == pytest.approx(1.0, rel=1e-6)
+    assert far[True] == pytest.approx(sum(a / b**0.5 for a, b in zip(m, v, strict=True)), rel=1e-6)
+    assert far[True] > 5
+
+
 def test_codes_begin_within_reach_and_are_read_without_a_trace():
     table = EmbeddingTable(1000, 3, reach=0.2)
     assert 0.19 < table.weight.abs().max() <= 0.2
@@ -81,10 +117,10 @@ def test_codes_begin_within_reach_and_are_read_without_a_trace():
 
 
 class Codes(nn.Module):
-    def __init__(self, rows=24, width=3):
+    def __init__(self, rows=24, width=3, dense=False):
         super().__init__()
         torch.manual_seed(0)
-        self.table, self.scale = EmbeddingTable(rows, width), nn.Parameter(torch.ones(width))
+        self.table, self.scale = EmbeddingTable(rows, width, dense=dense), nn.Parameter(torch.ones(width))
         self.double()
 
 
@@ -118,12 +154,13 @@ def test_the_loop_updates_the_rows_of_the_batch_and_no_others():
     assert nets.table.lookups == []
 
 
-def test_resuming_two_stages_stopped_anywhere_is_bit_exact(tmp_path):
-    whole = Codes()
+@pytest.mark.parametrize("dense", [False, True])
+def test_resuming_two_stages_stopped_anywhere_is_bit_exact(tmp_path, dense):
+    whole = Codes(dense=dense)
     history = fitted(whole)
     assert history[-1].value < 0.8 * history[0].value
     for stop in (1, 4, 6, 8, 11):
-        nets, file = Codes(), tmp_path / f"{stop}.safetensors"
+        nets, file = Codes(dense=dense), tmp_path / f"{stop}.safetensors"
         stages = [stage_of(nets), stage_of(nets)]
         count = iter(range(100))
 
@@ -137,7 +174,7 @@ def test_resuming_two_stages_stopped_anywhere_is_bit_exact(tmp_path):
 
         with pytest.raises(InterruptedError):
             train([stopping(i, s) for i, s in enumerate(stages)], nets, training_data(24), seed=0, checkpoint=file, every=0)
-        again = Codes()
+        again = Codes(dense=dense)
         assert fitted(again, checkpoint=file, resume=True) == history
         assert torch.equal(again.table.weight, whole.table.weight)
         assert torch.equal(again.scale, whole.scale)

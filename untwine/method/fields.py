@@ -41,7 +41,20 @@ Device = Annotated[str, Pattern(r"auto|(cpu|cuda|mps)(:\d+)?", "'auto', 'cpu', '
 Precision = Literal["float32", "bfloat16", "float64"]
 Likelihood = Literal["auto", "gaussian_learned", "gaussian", "bernoulli", "laplace"]
 Loss = Literal["l1", "l2", "vgg16", "squeezenet"]
-Networks = Literal["auto", "mlp", "conv", "conv_norm", "conv64", "dcgan", "dcgan_attention", "karras", "layers6", "layers8"]
+Networks = Literal[
+    "auto",
+    "mlp",
+    "conv",
+    "conv_norm",
+    "conv64",
+    "dcgan",
+    "dcgan_attention",
+    "dcgan_attention_linear",
+    "higgins",
+    "karras",
+    "layers6",
+    "layers8",
+]
 ClassContentNetworks = Networks | Literal["adain"]
 TranslatorNetworks = Networks | Literal["residual"]
 

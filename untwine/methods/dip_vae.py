@@ -14,6 +14,9 @@ Reductions: likelihood and KL are summed over dimensions, mean over samples; C a
 Deviations
 - The paper penalises the l2 norm of third central moments and leaves open whether it is squared and which moments count: here
   it is squared, as for the covariances, and every (i, j, k) counts, so T_112 three times. T is a closed form of mu and Sigma.
+- With `running` above 0, Cov[mu] is a running estimate, which the paper tried and found no better (footnote 4). It does not
+  give the weights: here it is a mean over all batches so far, each of which weighs `running` times the one after it.
+  The gradient goes through the current batch alone. E[Sigma] and T stay those of the batch.
 - With `start` above 1, which the paper does not have, all three weights are multiplied by it for the first third of
   training; the factor decays geometrically to 1 in the second third and stays 1 in the last.
 - Log-variances are bounded; vectors are standardised.
@@ -25,11 +28,12 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+import torch
 from annotated_types import Ge
-from torch import Tensor
+from torch import Tensor, nn
 
 from untwine.losses import gaussian, latent_moments
-from untwine.method.fields import Weight
+from untwine.method.fields import Probability, Weight
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
 from untwine.training import distributed
 from untwine.training.batches import Batch
@@ -73,6 +77,9 @@ class DIPVAE(OneBlockVAE):
         The weight of the squared differences of the variances from 1.
     lambda_third
         The weight of the squared third central moments, which are pulled to 0.
+    running
+        The factor by which each batch weighs less than the one after it in a running estimate of the covariance of the
+        posterior means; 0 takes that of the current batch.
     start
         The factor on these three weights at the start of training; 1, as in the paper, keeps them constant.
     """
@@ -81,6 +88,7 @@ class DIPVAE(OneBlockVAE):
     lambda_od: Weight = 10.0
     lambda_d: Weight = 10.0
     lambda_third: Weight = 0.0
+    running: Probability = 0.0
     start: Annotated[float, Ge(1)] = 1.0
     name: ClassVar[str] = "dip_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -88,6 +96,13 @@ class DIPVAE(OneBlockVAE):
         "dsprites_redrawn": SHAPES,
         "celeba": FACES,
     }
+
+    def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
+        """Return encoder and decoder and, where it is asked for, the running estimate of the covariance."""
+        nets = super().build(shape, own)
+        if self.running:
+            nets["covariance"] = RunningCovariance(self.n_latent, self.running)
+        return nets
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on Eq. 6 or Eq. 7."""
@@ -97,12 +112,16 @@ class DIPVAE(OneBlockVAE):
         terms = {"reconstruction": nets.reconstruction(x, z), "kl": gaussian.kl(mu, logvar)}
         factor = self.start ** min(1.0, max(0.0, 2.0 - 3.0 * batch.done))
         yield "vae", terms | {name: factor * penalty for name, penalty in self.penalties(mu, logvar).items()}
+        if self.running:  # only after the update: of a step that is skipped nothing may stay
+            self.nets_["covariance"].add(latent_moments.covariance_of_means(distributed.gather(mu.detach())))
 
     def penalties(self, mu: Tensor, logvar: Tensor) -> dict[str, Tensor]:
         """Return the weighted penalties on the moments of all codes of the batch; one whose weight is 0 is left out."""
         mu, terms = distributed.gather(mu), {}
         logvar = logvar if self.variant == "i" else distributed.gather(logvar)
-        c = latent_moments.covariance_of_means(mu) if self.variant == "i" else latent_moments.covariance_of_samples(mu, logvar)
+        c = latent_moments.covariance_of_means(mu)
+        c = self.nets_["covariance"](c) if self.running else c
+        c = c if self.variant == "i" else c + torch.diag(logvar.exp().mean(0))  # Eq. 5
         if self.lambda_od:
             terms["off_diagonal"] = self.lambda_od * latent_moments.off_diagonal_penalty(c)
         if self.lambda_d:
@@ -114,3 +133,29 @@ class DIPVAE(OneBlockVAE):
             )
             terms["third_moments"] = self.lambda_third * third.square().sum()
         return terms
+
+
+class RunningCovariance(nn.Module):
+    r"""A mean of the covariances (d, d) of all batches so far; each weighs rho times the one after it.
+
+    $C_t = S_t / w_t$ with $S_t = \rho S_{t-1} + (1 - \rho) Cov_t$ and $w_t = \rho w_{t-1} + 1 - \rho$: of the first batch it is
+    the covariance itself. Both are buffers, so that a checkpoint has them.
+    """
+
+    total: Tensor
+    weight: Tensor
+
+    def __init__(self, d: int, rho: float) -> None:
+        super().__init__()
+        self.rho = rho
+        self.register_buffer("total", torch.zeros(d, d))
+        self.register_buffer("weight", torch.zeros(()))
+
+    def forward(self, covariance: Tensor) -> Tensor:
+        """Return the estimate with the current batch, through which alone the gradient goes."""
+        return (self.rho * self.total + (1 - self.rho) * covariance) / (self.rho * self.weight + 1 - self.rho)
+
+    def add(self, covariance: Tensor) -> None:
+        """Count a batch in."""
+        self.total.mul_(self.rho).add_(covariance, alpha=1 - self.rho)
+        self.weight.mul_(self.rho).add_(1 - self.rho)

@@ -52,7 +52,8 @@ class InfoGAN(InfoGANOptions):
     n_latent
         The number of latent dimensions.
     nuisance
-        The number of further noise dimensions of the generator, which are not predicted from its samples.
+        The number of further noise dimensions of the generator, standard normal in training, which are not predicted from its
+        samples: they are in no block, and `decode` and `sample` set them to 0.
     w_info
         The weight of the error of the codes predicted from generated samples.
     prior_latent

@@ -18,17 +18,21 @@ of codes are means over them; all are means over samples.
 Variants (table 3): `inference="semi"` infers c by an encoder in stage one, `"amortised"` also e, averaged over the samples of a
 class in the batch, and then has no stage two. `regularisation="kl"` gives every c_i a variance and a KL term from N(0, I),
 weighted by `beta`, in place of noise and decay; `"none"` has none of these. `epochs_encoders=0` leaves stage two out: encoding
-then optimises the codes of each sample with the generator frozen.
+then optimises the codes of each sample with the generator frozen. The paper does not say how the semi-amortised variant is
+trained in stage two: `stage_two="plain"` is Eq. 8 without its last term, as there are no c_i, `"regularised"` gives the content
+that is encoded the noise and the decay, or the KL term, of stage one, so that they hold to the end.
 
 Deviations
 - The default loss is L1 on x; `loss="vgg16"` is the paper's (and in its setting, `paper`), with the network frozen and images
   normalised as in its training.
 - Learning rates, noise and decay are for that loss and for tens of epochs: a content code is updated once an epoch, so its rate
   `lr_codes` is far above the paper's, and class codes, which are updated in many steps of an epoch, have their own, `lr_class`.
+- Each row of an embedding table has Adam moments of its own, which are updated when its sample or class is in the batch. At the
+  paper's rates a content code then travels at most lr_codes in an epoch, next to nothing beside the noise. The authors' Adam
+  is over the whole table, `code_updates="dense"` (and in the paper's setting): every code moves in every step by its momentum.
   Only the scale of the noise relative to that of the codes matters; it is below the paper's.
 - Learning rates follow a cosine down to 0; in the authors' code they end above 0.
 - The generator is trained on in stage two at a third of its rate (as the authors' 1e-4 of 3e-4).
-- Each row of an embedding table has Adam moments of its own, which are updated when its sample or class is in the batch.
 """
 
 from __future__ import annotations
@@ -63,6 +67,7 @@ PAPER = {
     "lr": 1e-4,
     "lr_codes": 1e-3,
     "lr_class": 1e-3,
+    "code_updates": "dense",
     "batch": 128,
     "epochs": 200,
     "epochs_encoders": 200,
@@ -86,6 +91,10 @@ class LORD(ClassContent):
         The learning rate of content codes; `lr` is that of the networks.
     lr_class
         The learning rate of class codes.
+    code_updates
+        Which codes a step updates: `sparse` those of its batch alone, each with an Adam of its own; `dense` all, by one Adam
+        over the table as in the authors' code, in which the others move by their momentum. At the same rate, dense codes travel
+        further the more steps an epoch has.
     epochs_encoders
         The epochs of stage two; 0 leaves it out, and encoding then optimises codes with the generator frozen.
     alpha
@@ -97,6 +106,8 @@ class LORD(ClassContent):
     inference
         How codes are inferred in stage one: `latent` optimises all of them directly; `semi` has an encoder of content,
         `amortised` two encoders.
+    stage_two
+        Whether the encoded content is regularised in stage two as the content of stage one is: `regularised`, or `plain`.
     regularisation
         How content codes are regularised: `noise` (with the decay), `kl` (a KL term weighted by `beta`), or `none`.
     beta
@@ -111,11 +122,13 @@ class LORD(ClassContent):
     lr: Positive = 2e-3
     lr_codes: NonNegative = 0.03
     lr_class: NonNegative = 1e-2
+    code_updates: Literal["sparse", "dense"] = "sparse"
     epochs_encoders: CountOrZero = 20
     alpha: Weight = 10.0
     alpha_class: Weight | None = None
     alpha_content: Weight | None = None
     inference: Literal["latent", "semi", "amortised"] = "latent"
+    stage_two: Literal["plain", "regularised"] = "plain"
     regularisation: Literal["noise", "kl", "none"] = "noise"
     beta: Weight = 1e-3
     loss: Loss = "l1"
@@ -128,11 +141,11 @@ class LORD(ClassContent):
         """Return the generator, and the embedding tables and encoders that the variant has."""
         self.check_build(shape, own)
         out = 2 * self.n_content if self.regularisation == "kl" else self.n_content  # with their log-variances
-        nets = nn.ModuleDict({"generator": build_generator(self, shape, own)})
+        nets, dense = nn.ModuleDict({"generator": build_generator(self, shape, own)}), self.code_updates == "dense"
         if self.inference != "amortised":
-            nets["class_codes"] = EmbeddingTable(self.inferred_["classes"], self.n_class)
+            nets["class_codes"] = EmbeddingTable(self.inferred_["classes"], self.n_class, dense=dense)
         if self.inference == "latent":
-            nets["content_codes"] = EmbeddingTable(self.inferred_["rows"], out)
+            nets["content_codes"] = EmbeddingTable(self.inferred_["rows"], out, dense=dense)
         if self.epochs_encoders or self.inference == "amortised":
             nets["class_encoder"] = build_encoder("class", self.n_class, self, shape, own)
         if self.epochs_encoders or self.inference != "latent":
@@ -191,8 +204,9 @@ class LORD(ClassContent):
         """Take one step on Eq. 8."""
         nets = self.nets_
         e, code = nets["class_encoder"](batch.x).to(batch.x.dtype), nets["content_encoder"](batch.x).to(batch.x.dtype)
-        x = nets["generator"](e, code[:, : self.n_content])
-        terms = {"reconstruction": reconstruction.mean_loss(self.loss, x, batch.x)}
+        regularised = self.stage_two == "regularised"
+        c, penalty = self._regularise(code, batch) if regularised else (code[:, : self.n_content], {})
+        terms = {"reconstruction": reconstruction.mean_loss(self.loss, nets["generator"](e, c), batch.x), **penalty}
         alpha_1, alpha_2 = (self.alpha if one is None else one for one in (self.alpha_class, self.alpha_content))
         if alpha_1:
             terms["class"] = alpha_1 * functional.mse_loss(e, nets["class_codes"].read(batch.labels))

@@ -11,7 +11,7 @@ Reductions: likelihood and KL terms are summed over dimensions, mean over the sa
 Deviations
 - The two KL terms have weights of their own; the paper has 1 for both. Equal weights leave open which block encodes the
   variation of the target alone; with a lightly penalised e it goes there.
-- One encoder has both heads; the paper has one network for each block.
+- One encoder has both heads by default; `trunks="separate"` is the paper's, with one network for each block.
 - Vectors have a Gaussian likelihood with learned variance by default, which needs no scale.
 - Images are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here. The default is larger: the less
   precisely pixels must be reconstructed, the less of the target stays in z.

@@ -22,8 +22,11 @@ Deviations
 - Eq. 9 labels generated samples 1 and Algorithm 1 encoded ones: the latter makes d the log ratio of Eq. 7, and is used.
 - The paper writes Eq. 10 as log-likelihoods that are minimised: they are subtracted here.
 - Inputs of the discriminators' joint layers are dropped as whole blocks (the features of x, of z and of e), each with
-  probability 0.25 for each sample; the paper does not say whether blocks or single units.
-- One encoder has both heads; the paper has one network for each block.
+  probability 0.25 for each sample. The paper drops "inputs corresponding to latent variables and images of the last fully
+  connected layer" and does not say whether blocks or single units: `drop="units"` drops single units of the same features,
+  `drop="last"` single inputs of the last linear layer. As its inputs are units of all features together, these have no blocks;
+  a last layer on the features themselves would be a sum of a function of x and one of the codes, which cannot see pairs.
+- One encoder has both heads by default; `trunks="separate"` is the paper's, with one network for each block.
 - Vectors are drawn from p(x|z, e), images taken at its mean: at the paper's scale the noise is not visible, at a larger one
   it would dominate what a discriminator sees.
 - Images are in [0, 1], not in [-1, 1]: the paper's scale 0.01 is 0.005 here.
@@ -34,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -60,9 +63,13 @@ class SymmetricRbVAE(ReferenceVAE):
         The weight of a KL term of the common block; a heavily penalised z leaves the variation of the target alone to e.
     dropped
         The probability with which each input of a discriminator's joint layers is dropped.
+    drop
+        What is dropped: `blocks`, all features of the sample or of a latent block; `units`, single features; `last`, single
+        inputs of the last linear layer.
     """
 
     dropped: Probability = 0.25
+    drop: Literal["blocks", "units", "last"] = "blocks"
     name: ClassVar[str] = "symmetric_rb_vae"
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = paper_presets(beta_common=0.0)
 
@@ -131,10 +138,11 @@ class SymmetricRbVAE(ReferenceVAE):
     ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """Return (d_u, d_r) of encoded and of generated samples with their codes."""
         ratios = []
+        target, background = self.nets_["discriminator_target"], self.nets_["discriminator_background"]
         for inputs in (encoded, generated):
-            mask = adversarial.dropout_mask(batch.noise(len(inputs)), self.dropped)
+            mask = adversarial.dropout_mask(batch.noise(target.mask_width(self.drop)), self.dropped)
             (x_u, x_r), (z_u, z_r), (e_u, _), (mask_u, mask_r) = map(batch.split_groups, (*inputs, mask))
-            d_u = self.nets_["discriminator_target"](x_u, z_u, e_u, mask=mask_u)
-            d_r = self.nets_["discriminator_background"](x_r, z_r, mask=mask_r[:, :2])
+            d_u = target(x_u, z_u, e_u, mask=mask_u, drop=self.drop)
+            d_r = background(x_r, z_r, mask=mask_r[:, : background.mask_width(self.drop)], drop=self.drop)
             ratios.append((d_u, d_r))
         return ratios[0], ratios[1]

@@ -13,7 +13,7 @@ from untwine.networks.channel_norm import LayeredDecoder, LayeredEncoder
 from untwine.networks.conv import ConvDecoder, ConvEncoder
 from untwine.networks.dcgan import DCGANDecoder, DCGANEncoder, Trunk, TrunkBuilder
 from untwine.networks.karras import KarrasDecoder, KarrasEncoder
-from untwine.networks.mlp import MLPDecoder, MLPEncoder
+from untwine.networks.mlp import HigginsDecoder, HigginsEncoder, MLPDecoder, MLPEncoder
 from untwine.networks.shapes import ShapesDecoder, ShapesEncoder
 from untwine.registry.checks import check_choice
 
@@ -60,6 +60,10 @@ NETWORKS = {
     "dcgan_attention": NetworkPair(
         partial(DCGANEncoder, spectral=True), AttentionDecoder, 32, noisy_trunk=partial(Trunk, spectral=True)
     ),
+    "dcgan_attention_linear": NetworkPair(  # the codes' heads end linearly, as in the authors' code
+        partial(DCGANEncoder, spectral=True), AttentionDecoder, 32, noisy_trunk=partial(Trunk, spectral=True, linear_codes=True)
+    ),
+    "higgins": NetworkPair(HigginsEncoder, HigginsDecoder, 1200, images_only=False),
     "karras": NetworkPair(KarrasEncoder, KarrasDecoder, 8, discriminator_trunk=partial(KarrasEncoder, norm=False)),
     "layers6": NetworkPair(partial(LayeredEncoder, layers=6), partial(LayeredDecoder, layers=6), 32),
     "layers8": NetworkPair(partial(LayeredEncoder, layers=8), partial(LayeredDecoder, layers=8), 32),

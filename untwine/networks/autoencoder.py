@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from untwine.losses import adversarial, gaussian, likelihood
-from untwine.networks import select_networks
+from untwine.networks import NetworkPair, select_networks
 from untwine.networks.custom import check_module_names, check_output_shape
 from untwine.registry.checks import check_choice
 
@@ -51,6 +51,19 @@ class Code(NamedTuple):
     logvar: Tensor
 
 
+class BlockEncoders(nn.Module):
+    """One encoder for each block, with nothing in common; their outputs are in the order of one encoder with all heads."""
+
+    def __init__(self, pair: NetworkPair, shape: tuple[int, ...], width: int, blocks: Mapping[str, int]) -> None:
+        super().__init__()
+        self.of_block = nn.ModuleDict({name: pair.encoder(shape, 2 * codes, width) for name, codes in blocks.items()})
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (n, *shape) to (n, 2 d): the means of all blocks, then their log-variances."""
+        halves = [encoder(x).chunk(2, 1) for encoder in self.of_block.values()]
+        return torch.cat([*(mu for mu, _ in halves), *(logvar for _, logvar in halves)], 1)
+
+
 class Autoencoder(nn.Module):
     """Encoder q(z | x), decoder and likelihood p(x | z).
 
@@ -66,9 +79,13 @@ class Autoencoder(nn.Module):
     own
         The user's modules in place of these: `encoder`, from (n, *shape) to (n, 2 d) with the width d of all blocks together;
         `decoder`, from (n, d) to (n, *shape). For images the decoder's output goes through a sigmoid.
+    separate
+        Whether each block has an encoder of its own, instead of one with all heads.
     """
 
-    def __init__(self, fields: AutoencoderFields, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
+    def __init__(
+        self, fields: AutoencoderFields, shape: tuple[int, ...], own: Mapping[str, nn.Module], separate: bool = False
+    ) -> None:
         super().__init__()
         self.shape, self.blocks, self.scale = shape, fields.blocks, fields.scale
         kind = check_choice("likelihood", fields.likelihood, LIKELIHOODS)
@@ -77,7 +94,12 @@ class Autoencoder(nn.Module):
             raise ValueError("likelihood='bernoulli' needs images in [0, 1]; got vectors; use likelihood='gaussian_learned'.")
         codes, pair = sum(self.blocks.values()), select_networks(fields.networks, shape)
         width = fields.width or pair.default_width
-        self.encoder = own.get("encoder") or pair.encoder(shape, 2 * codes, width)
+        if separate and "encoder" in own:
+            raise ValueError("trunks='separate' builds the encoders itself; got an encoder of your own; use trunks='shared'.")
+        if separate:
+            self.encoder: nn.Module = BlockEncoders(pair, shape, width, self.blocks)
+        else:
+            self.encoder = own.get("encoder") or pair.encoder(shape, 2 * codes, width)
         self.decoder = own.get("decoder") or pair.decoder(codes, shape, width)
         check_module_names(own, ("encoder", "decoder"))
         if "encoder" in own:

@@ -32,10 +32,21 @@ class Trunk(nn.Module):
         Use spectral normalisation (table 5) in place of batch norm (table 4).
     noise_std
         The standard deviation of the noise.
+    linear_codes
+        Whether the heads of codes with spectral normalisation end linearly, as in the authors' code, and not with the LeakyReLU
+        of table 5, which divides negative codes by five.
     """
 
-    def __init__(self, shape: tuple[int, ...], width: int, spectral: bool = False, noise_std: float = NOISE_STD) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        width: int,
+        spectral: bool = False,
+        noise_std: float = NOISE_STD,
+        linear_codes: bool = False,
+    ) -> None:
         super().__init__()
+        self.linear_codes = linear_codes
         sizes = halvings(*shape[1:])
         widths = [shape[0], *channels(width, len(sizes) - 1)]
         self.noise_std, self.spectral, self.width, self.features = noise_std, spectral, width, widths[-1] * prod(sizes[-1])
@@ -61,7 +72,8 @@ class Trunk(nn.Module):
             return Head([nn.Linear(self.features, out)], self.noise_std)
         sizes = (self.features, 2 * self.width, out)  # 128 hidden units at width 64
         layers = [maybe_spectral_norm(nn.Linear(*pair), True) for pair in pairwise(sizes)]
-        return Head([nn.Sequential(layer, nn.LeakyReLU(0.2)) for layer in layers], self.noise_std)
+        first, last = (nn.Sequential(layer, nn.LeakyReLU(0.2)) for layer in layers)
+        return Head([first, layers[-1] if self.linear_codes else last], self.noise_std)
 
 
 class Head(nn.Module):

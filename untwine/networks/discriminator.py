@@ -36,11 +36,20 @@ class Discriminator(nn.Module):
         self.codes = nn.ModuleList(nn.Linear(block, FEATURES) for block in codes)
         self.joint = layers(FEATURES * (1 + len(codes)), FEATURES, 1)
 
-    def forward(self, x: Tensor, *codes: Tensor, mask: Tensor) -> Tensor:
+    def mask_width(self, drop: str) -> int:
+        """Return how many entries the mask of a sample has, for what is dropped."""
+        inputs = 1 + len(self.codes)
+        return {"blocks": inputs, "units": inputs * FEATURES, "last": FEATURES}[drop]
+
+    def forward(self, x: Tensor, *codes: Tensor, mask: Tensor, drop: str = "blocks") -> Tensor:
         """Return logits (n,) of x (n, *shape) and the codes (n, width) of each block.
 
-        `mask` (n, 1 + blocks) is 0 where the features of x, or of a block, are dropped out.
+        `mask` (n, `mask_width(drop)`) is 0 where something is dropped out: for `blocks` all features of x, or of a latent
+        block; for `units` single features of the same; for `last` single inputs of the last linear layer.
         """
         features = [self.trunk(x), *(layer(code) for layer, code in zip(self.codes, codes, strict=True))]
-        features = [functional.leaky_relu(one, 0.2) * m for one, m in zip(features, torch.split(mask, 1, 1), strict=True)]
-        return self.joint(torch.cat(features, 1)).squeeze(1)  # type: ignore[no-any-return]
+        features = [functional.leaky_relu(one, 0.2) for one in features]
+        if drop == "last":
+            return self.joint[-1](self.joint[:-1](torch.cat(features, 1)) * mask).squeeze(1)  # type: ignore[no-any-return]
+        masks = torch.split(mask, 1 if drop == "blocks" else FEATURES, 1)
+        return self.joint(torch.cat([one * m for one, m in zip(features, masks, strict=True)], 1)).squeeze(1)  # type: ignore[no-any-return]

@@ -12,11 +12,17 @@ TODAY = {(option, former): value for (option, value), former in RENAMED.items()}
 ADDED: Mapping[tuple[str, str], Any] = {
     ("cifar_mnist", "mix"): "opaque",
     ("dsprites_mnist", "mix"): "opaque",
+    ("dip_vae", "running"): 0.0,
     ("lord", "alpha_class"): None,
     ("lord", "alpha_content"): None,
+    ("lord", "code_updates"): "sparse",
+    ("lord", "stage_two"): "plain",
     ("mm_cvae", "mmd"): "unbiased",
     ("principled_vae", "schedule"): "cosine",
     ("principled_vae", "w2_of"): "means",
+    ("rb_vae", "trunks"): "shared",
+    ("symmetric_rb_vae", "drop"): "blocks",
+    ("symmetric_rb_vae", "trunks"): "shared",
 }
 
 

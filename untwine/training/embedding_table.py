@@ -1,8 +1,11 @@
-r"""An embedding table, a row for each sample or class, and an Adam for each row.
+r"""An embedding table, a row for each sample or class, and its optimizer: an Adam for each row, or one for all.
 
 A step looks up the rows of its batch, and only these rows and their moments are updated: its cost does not grow with the table.
 A row's Adam counts the steps in which the row was looked up; a row that comes twice in a batch gets the sum of both gradients.
 With many processes each holds the whole table, and all apply the same gathered (row, gradient) pairs.
+
+A `dense` table has one Adam for all rows: a row that is not in the batch has gradient 0 and goes on by its momentum. Between
+two visits a row then travels a multiple of the learning rate; the cost of a step grows with the table.
 """
 
 from __future__ import annotations
@@ -23,10 +26,12 @@ class EmbeddingTable(nn.Module):
     """A learned code for each of `rows` samples or classes, initialised uniformly in [-`reach`, `reach`].
 
     Called with row numbers (n,) it returns their codes (n, width) and, where gradients are taken, remembers the look-up.
+    Where it is `dense`, a step updates all rows, else those that were looked up.
     """
 
-    def __init__(self, rows: int, width: int, reach: float = 0.05) -> None:
+    def __init__(self, rows: int, width: int, reach: float = 0.05, dense: bool = False) -> None:
         super().__init__()
+        self.dense = dense
         self.weight = nn.Parameter(mapped_tensors.zeros(rows, width, dtype=torch.get_default_dtype()).uniform_(-reach, reach))
         self.lookups: list[tuple[Tensor, Tensor]] = []
 
@@ -42,8 +47,8 @@ class EmbeddingTable(nn.Module):
         return self.weight.detach().index_select(0, index)
 
     def sparse_optimizer(self, betas: tuple[float, float]) -> RowAdam:
-        """Return the optimizer that updates the rows that were looked up, and no others."""
-        return RowAdam(self, betas)
+        """Return the optimizer that updates the rows that were looked up and no others or, of a dense table, all rows."""
+        return (TableAdam if self.dense else RowAdam)(self, betas)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         weight = self.weight.detach()
@@ -66,8 +71,12 @@ class RowAdam:
         self.first, self.second = (
             mapped_tensors.zeros(*weight.shape, dtype=weight.dtype, device=weight.device) for _ in range(2)
         )
-        self.counts = mapped_tensors.zeros(len(weight), dtype=torch.int32, device=weight.device)
+        self.counts = self.new_counts()
         self.rows = torch.empty(0, dtype=torch.int64)
+
+    def new_counts(self) -> Tensor:
+        """Return the number of steps taken, 0: of each row."""
+        return mapped_tensors.zeros(len(self.weight), dtype=torch.int32, device=self.weight.device)
 
     @property
     def weight(self) -> nn.Parameter:
@@ -108,3 +117,26 @@ class RowAdam:
     def state(self) -> dict[str, Tensor]:
         """Return all that a checkpoint must hold, by name."""
         return {"first": self.first, "second": self.second, "counts": self.counts}
+
+
+class TableAdam(RowAdam):
+    """One Adam for all rows of a table: rows that were not looked up have gradient 0 and move by their momentum."""
+
+    def new_counts(self) -> Tensor:
+        """Return the number of steps taken, 0: of all rows together."""
+        return torch.zeros(1, dtype=torch.int64, device=self.weight.device)
+
+    def step(self, grad: Tensor, lr: float) -> None:
+        """Update every row, some at a time, so that no third tensor of the table's size is needed."""
+        weight, (beta1, beta2) = self.table.weight.detach(), self.betas
+        self.counts += 1
+        t = int(self.counts)
+        rate, scale = lr / (1 - beta1**t), (1 - beta2**t) ** 0.5
+        starts = list(range(0, len(weight), AT_ONCE))
+        places = torch.searchsorted(self.rows, self.rows.new_tensor([*starts, len(weight)])).tolist()  # rows are sorted
+        for start, begin, end in zip(starts, places, places[1:], strict=False):
+            first, second, some = (table[start : start + AT_ONCE] for table in (self.first, self.second, weight))
+            rows, given = self.rows[begin:end] - start, grad[begin:end]
+            first.mul_(beta1).index_add_(0, rows, given, alpha=1 - beta1)
+            second.mul_(beta2).index_add_(0, rows, given.square(), alpha=1 - beta2)
+            some.addcdiv_(first, second.sqrt().div_(scale).add_(EPSILON), value=-rate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -44,16 +44,19 @@ class ReferenceVAE(TwoBlockVAE):
         The likelihood p(x | codes): `gaussian_learned` learns a variance for each column or channel, `gaussian` and `laplace`
         have a fixed scale, `bernoulli` is for images. `auto` is `gaussian_learned` for vectors and, as in the paper, `laplace`
         for images.
+    trunks
+        The encoder: `shared` has one trunk with the heads of both blocks, `separate` is a network for each block, the paper's.
     """
 
     scale: Positive = 0.1
+    trunks: Literal["shared", "separate"] = "shared"
 
     def autoencoder(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Autoencoder:
         """Return encoder and decoder, with a Laplace likelihood for images unless another is chosen."""
         spec = copy.copy(self)
         if self.likelihood == "auto" and len(shape) == 3:
             spec.likelihood = "laplace"
-        return Autoencoder(spec, shape, own)
+        return Autoencoder(spec, shape, own, separate=self.trunks == "separate")
 
     def reference(self) -> nn.ParameterDict:
         """Return the reference vector e^r, which starts at 0."""

@@ -1,0 +1,148 @@
+"""Every preset of every method learns: a fifth of its epochs, on a small version of its data, lowers its error and moves all codes.
+
+What is made smaller, and nothing else: the images (drawn ones of 16 x 16 pixels, with a class and a group each), their number (as
+many as give some hundred steps in those epochs, and at least two an epoch), the width of the networks, the batch, and the epochs (a
+fifth). The features of VGG16 need its weights and are replaced by the absolute error.
+"""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from untwine import Samples
+from untwine.methods import METHODS
+
+SIDE = 16
+SMALLER = {"width": 8, "batch": 8, "width_discriminator": 32}
+
+
+class Expected(NamedTuple):
+    """What a method's presets must reach.
+
+    Parameters
+    ----------
+    factor
+        The error at the end over that at the beginning, at most.
+    travel
+        The mean absolute distance that every code must travel: of a table each row, of an encoder each dimension.
+    term
+        The term of the history that is the error, "player/term": between the epochs; where there is none, the mean absolute
+        error of reconstructions, before training and after.
+    steps
+        The number of steps, to which the number of images is chosen.
+    changes
+        Fields that are changed for speed alone.
+    """
+
+    factor: float = 0.5
+    travel: float = 0.02
+    term: str = ""
+    steps: int = 160
+    changes: Mapping[str, Any] = {}
+
+
+SHAPES = Expected(0.9, 0.003, steps=800)  # with a tenth of the others' learning rate
+EXPECTED = {
+    "beta_tcvae": SHAPES,
+    "dip_vae": SHAPES,
+    "double_infogan": Expected(0.9, 0.003, "discriminator/image", 200, {"width": 4}),
+    "factor_vae": SHAPES,
+    "infogan": Expected(0.9, 0.01, "discriminator/info", 600, {"width": 4}),
+    "lord": Expected(0.6, 0.008, "generator/classes/contents/reconstruction", 320, {"width": 2, "loss": "l1"}),
+    "stargan": Expected(0.9, 0.003, "generator/reconstruction", 200, {"width": 4}),
+    "symmetric_rb_vae": Expected(steps=60),
+    "symmetric_vae": Expected(steps=60),
+}
+
+
+def fields_of(name, data):
+    """Return the fields of a preset: the only place that knows how a method holds them."""
+    return dict(METHODS[name].papers[data])
+
+
+def distinct():
+    """Return (method, data sets with one setting, number of channels) of all presets."""
+    cases = {}
+    for name, method in METHODS.items():
+        for data in method.papers:
+            colours = 1 if data.startswith(("dsprites", "smallnorb", "kth", "brats")) else 3
+            cases.setdefault((name, json.dumps(fields_of(name, data)), colours), []).append(data)
+    return [(name, tuple(data), colours) for (name, _, colours), data in cases.items()]
+
+
+PRESETS = distinct()
+
+
+def drawn(colours, target, background, seed=0):
+    """Images with a slope of grey in both groups and a bright square, somewhere, in targets; the class is its size."""
+    rng, n = np.random.default_rng(seed), target + background
+    slope = np.linspace(0, 1, SIDE)[None, None, :, None] * rng.uniform(0.1, 0.6, (n, 1, 1, 1))
+    x = np.broadcast_to(slope * rng.uniform(0.5, 1, (n, colours, 1, 1)), (n, colours, SIDE, SIDE)).copy()
+    labels = np.arange(n) % 4
+    for i in range(target):
+        size, (top, left) = 3 + labels[i], rng.integers(0, SIDE - 6, 2)
+        x[i, :, top : top + size, left : left + size] = 1.0
+    samples = np.rint(255 * x).astype(np.uint8)
+    return Samples(samples, groups=(np.arange(n) < target).astype(int), labels=labels)
+
+
+def shrunk(name, data):
+    """Return the method with a preset made smaller."""
+    kind, changes = METHODS[name], expected(name).changes
+    known = {field.name for field in dataclasses.fields(kind)}
+    fields = kind(**fields_of(name, data)).get_params()
+    smaller = {key: value for key, value in (SMALLER | changes).items() if key in known}
+    fifths = {key: max(1, fields[key] // 5) for key in ("epochs", "epochs_encoders") if key in known}
+    return kind(**fields | smaller | fifths)
+
+
+def codes_of(method, samples):
+    """Return the codes whose travel counts, with the axis along which each is one code."""
+    tables = {name: (net.weight.detach().numpy().copy(), 0) for name, net in method.nets_.items() if name.endswith("_codes")}
+    if tables:
+        return tables
+    blocks = ("class",) if method.name == "stargan" else method.blocks  # its content is the image itself
+    return {name: (method.encode(samples.x)[name], 1) for name in blocks}
+
+
+def travel(before, after, axis):
+    """Return the mean distance of the code that travelled least."""
+    return np.abs(after - before).mean(1 - axis).min()
+
+
+def expected(name):
+    return EXPECTED.get(name, Expected())
+
+
+def measure(name, data, colours):
+    """Return the error before and after, or in every epoch, and how far the code of each block travelled that did so least."""
+    method = shrunk(name, data)
+    n = method.batch * max(2, expected(name).steps // method.epochs)
+    samples = drawn(colours, n, n if METHODS[name].needs == "groups" else 0)
+    method._prepare(samples, {})
+    method.nets_.eval()
+    start = codes_of(method, samples)
+    errors = [np.abs(method.reconstruct(samples.x) - samples.x / 255).mean()]
+    method.fit(samples)
+    errors.append(np.abs(method.reconstruct(samples.x) - samples.x / 255).mean())
+    if term := expected(name).term:
+        errors = [row.value for row in method.history_ if f"{row.player}/{row.term}" == term]
+    end = codes_of(method, samples)
+    return errors, {block: travel(start[block][0], end[block][0], axis) for block, (_, axis) in start.items()}
+
+
+@pytest.mark.parametrize(("name", "data", "colours"), PRESETS, ids=[f"{name}-{'+'.join(data)}" for name, data, _ in PRESETS])
+def test_a_fifth_of_a_presets_epochs_lowers_its_error_and_moves_all_codes(name, data, colours):
+    errors, travelled = measure(name, data[0], colours)
+    assert errors[-1] < expected(name).factor * errors[0]
+    assert all(distance > expected(name).travel for distance in travelled.values()), travelled
+
+
+def test_no_preset_is_left_out():
+    assert {(name, data) for name, many, _ in PRESETS for data in many} == {
+        (name, data) for name, method in METHODS.items() for data in method.papers
+    }
