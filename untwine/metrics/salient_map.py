@@ -1,4 +1,4 @@
-"""Salient maps against masks: where does an image differ from its background counterpart?
+"""Salient maps against masks: where an image differs from its background counterpart.
 
 Carton et al. 2024, figure 7, show healthy counterparts of brain slices with a tumour; here they are scored by the segmentation.
 """
@@ -59,25 +59,35 @@ def map_dice(maps: ArrayLike, masks: ArrayLike, inside: ArrayLike, threshold: fl
 
 
 def best_threshold(maps: ArrayLike, masks: ArrayLike, inside: ArrayLike) -> float:
-    """Return the threshold whose Dice coefficient is largest; choose it on other samples than those that are scored."""
+    """Return the threshold whose Dice coefficient is largest; choose it on other samples than those that are scored.
+
+    Midway between the smallest value that it includes and the largest that it does not.
+    """
     values, truth = _inside(maps, masks, inside)
     order = np.argsort(-values, kind="stable")
     values, overlap = values[order], np.cumsum(truth[order])
     dice = 2 * overlap / (np.arange(1, len(values) + 1) + truth.sum())
     # Pixels of equal values are chosen together.
     dice[:-1][values[1:] == values[:-1]] = -1
-    return float(values[dice.argmax()])
+    last = int(dice.argmax())
+    return float((values[last] + values[min(last + 1, len(values) - 1)]) / 2)
 
 
-def salient_maps(data: Encoded) -> Array:
-    """Return counterpart minus image (n, H, W) of the targets: where the image is darker than without its salient block.
+def salient_maps(data: Encoded) -> dict[str, Array]:
+    """Return maps (n, H, W) of the targets by the ending of their scores, from the counterpart h without the salient block.
 
-    Signed, as tumours are mostly darker in T1-weighted images, and edges that a decoder blurs are brighter as often as darker.
-    A method with a single block has no counterpart but the reconstruction.
+    The first, "", is h - x: where an image x is darker than its counterpart. It is signed, as tumours are mostly darker in
+    T1-weighted images, while edges that a decoder blurs are brighter as often as darker; "_absolute" is |h - x|. As both
+    contain all that is lost in decoding, "_decoded" is h minus the reconstruction: what the salient block alone changes. A
+    method without such a block has only its reconstruction in place of h, and no "_decoded".
     """
-    latents = data.latents.take(data.is_target)
-    counterparts = data.decode(latents.remove("salient") if "salient" in latents else latents)
-    return np.asarray((counterparts - unit_range(data.samples.x[data.is_target])).mean(axis=1))
+    latents, x = data.latents.take(data.is_target), unit_range(data.samples.x[data.is_target])
+    decoded = data.decode(latents)
+    counterpart = data.decode(latents.remove("salient")) if "salient" in latents else decoded
+    maps = {"": counterpart - x, "_absolute": np.abs(counterpart - x)}
+    if "salient" in latents:
+        maps["_decoded"] = counterpart - decoded
+    return {ending: one.mean(axis=1) for ending, one in maps.items()}
 
 
 def pixel_maps(data: Encoded, maps: Array) -> PixelMaps:
@@ -138,14 +148,19 @@ TRAIN = Requirement(
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    train = {"": pixel_maps(data.train, salient_maps(data.train))} if data.train is not None and _has_masks(data.train) else {}
-    yield from measure_maps({"": pixel_maps(data, salient_maps(data))}, train)
+    scored, train = (
+        {ending: pixel_maps(one, maps) for ending, maps in salient_maps(one).items()}
+        if one is not None and _has_masks(one)
+        else {}
+        for one in (data, data.train)
+    )
+    yield from measure_maps(scored, train)
 
 
 METRIC = Metric(
     name="salient_map",
     function=_measure,
-    description="Counterpart without the salient block minus image, against masks: AUC, and Dice where there are train samples.",
+    description="Counterpart without the salient block minus image, against masks: AUC, and Dice if there are train samples.",
     scores={
         "map_auc": ScoreInfo(
             "How well does the difference of an image and its background counterpart show where the salient change is? Area "
@@ -157,6 +172,13 @@ METRIC = Metric(
             "chosen on train samples: 1 is equal, 0 is disjoint.",
             HIGHER,
         ),
+        "map_auc_absolute": ScoreInfo("The AUC of the absolute difference of image and background counterpart.", HIGHER),
+        "map_dice_absolute": ScoreInfo("The Dice coefficient of the absolute difference of image and counterpart.", HIGHER),
+        "map_auc_decoded": ScoreInfo(
+            "The AUC of the difference of background counterpart and reconstruction, which the salient block alone makes.",
+            HIGHER,
+        ),
+        "map_dice_decoded": ScoreInfo("The Dice coefficient of the difference of counterpart and reconstruction.", HIGHER),
     },
     requires=(MASKS,),
 )

@@ -17,7 +17,7 @@ from untwine.training.threads import one_thread
 COMPONENTS = 32
 
 
-def trivial_maps(target: Array, background: Array) -> dict[str, Array]:
+def baseline_maps(target: Array, background: Array) -> dict[str, Array]:
     """Return maps (n, H, W) of target images (n, H, W) by name, learned from background images (m, H, W) of the train split.
 
     With m the mean background image and p(x) the reconstruction of x by the 32 leading principal components of the background:
@@ -53,7 +53,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
     scored, learned = (
         {
             f"_{name}": pixel_maps(one, maps)
-            for name, maps in trivial_maps(_grey(one.samples)[one.is_target], background).items()
+            for name, maps in baseline_maps(_grey(one.samples)[one.is_target], background).items()
         }
         for one in (data, train)
     )

@@ -11,6 +11,7 @@ from untwine.plots.latents import factor_matrix, latent_statistics
 from untwine.plots.neighbours import nearest_neighbours
 from untwine.plots.posterior import posterior_statistics
 from untwine.plots.profiles import feature_profiles
+from untwine.plots.salient_maps import salient_maps
 from untwine.plots.spectrum import contrast_spectrum
 from untwine.plots.trade_offs import trade_off
 from untwine.plots.traversals import traversal_grid
@@ -26,6 +27,7 @@ __all__ = [
     "latent_statistics",
     "nearest_neighbours",
     "posterior_statistics",
+    "salient_maps",
     "scores_bars",
     "strips",
     "swap_grid",

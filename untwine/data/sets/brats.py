@@ -159,7 +159,8 @@ def _read_npz(path: Path, every: int) -> Iterator[tuple[str, Slices]]:
         else:
             fraction = tumour[indices].astype(float)
         mask = (tumour[indices] > 0)[::every] if tumour.ndim == 3 else None
-        yield str(one), Slices(*(column[::every] for column in (x[indices], fraction, brain / x[0].size, height)), mask)
+        images, fraction, brain, height = (column[::every] for column in (x[indices], fraction, brain / x[0].size, height))
+        yield str(one), Slices(images, fraction, brain, height, mask)
 
 
 def _select(slices: Slices, least_brain: float, least_tumour: float, size: int) -> Slices:
@@ -186,8 +187,8 @@ def _resize(images: Array, size: int, resample: Resampling) -> Array:
 
 
 def _contrast(visits: list[Slices], root: Path) -> Samples:
-    columns = [[one[i] for one in visits] for i in range(4)]
-    x, tumour, brain, height = (np.concatenate(column) if visits else np.empty(0) for column in columns)
+    columns = zip(*((one.x, one.tumour, one.brain, one.height) for one in visits), strict=True)
+    x, tumour, brain, height = map(np.concatenate, columns) if visits else [np.empty(0)] * 4
     known = [one.mask for one in visits if one.mask is not None]
     masks = np.concatenate(known) if known and len(known) == len(visits) else None
     has_tumour = tumour > 0
