@@ -105,13 +105,13 @@ def measure_maps(scored: Mapping[str, PixelMaps], train: Mapping[str, PixelMaps]
         # Slices of one patient stand side by side, so that contiguous subsets hardly cut through one.
         subsets = [PixelMaps(*(one[i] for one in pixels)) for i in np.array_split(np.arange(n), min(FOLDS, n))]
         value = map_auc(*pixels)
-        parts = [map_auc(*subset) for subset in subsets if 0 < subset.masks[subset.inside].mean() < 1]
-        yield Measurement(f"map_auc{ending}.x", value, subset_interval(value, parts), n)
+        values = [map_auc(*subset) for subset in subsets if 0 < subset.masks[subset.inside].mean() < 1]
+        yield Measurement(f"map_auc{ending}.x", value, subset_interval(value, values), n)
         if ending in train:
             threshold = best_threshold(*train[ending])
             value = map_dice(*pixels, threshold)
-            parts = [map_dice(*subset, threshold) for subset in subsets]
-            yield Measurement(f"map_dice{ending}.x", value, subset_interval(value, parts), n)
+            values = [map_dice(*subset, threshold) for subset in subsets]
+            yield Measurement(f"map_dice{ending}.x", value, subset_interval(value, values), n)
 
 
 def _inside(maps: ArrayLike, masks: ArrayLike, inside: ArrayLike) -> tuple[Array, Array]:

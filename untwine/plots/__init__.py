@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from untwine.plots.bars import scores_bars
 from untwine.plots.classes import class_samples
+from untwine.plots.counterparts import salient_maps
 from untwine.plots.curves import training_curves
 from untwine.plots.embeddings import embedding_scatter
 from untwine.plots.images import image_rows, interpolation, strips, swap_grid
@@ -11,7 +12,6 @@ from untwine.plots.latents import factor_matrix, latent_statistics
 from untwine.plots.neighbours import nearest_neighbours
 from untwine.plots.posterior import posterior_statistics
 from untwine.plots.profiles import feature_profiles
-from untwine.plots.salient_maps import salient_maps
 from untwine.plots.spectrum import contrast_spectrum
 from untwine.plots.trade_offs import trade_off
 from untwine.plots.traversals import traversal_grid
