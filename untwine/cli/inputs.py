@@ -53,7 +53,7 @@ def load_inputs(
     from untwine.registry.checks import check_int
 
     check_int("--seed", source.seed, 0)
-    n = source.samples if isinstance(source, SampleFlags) else n
+    n = source.samples if isinstance(source, SampleFlags) and n is None else n
     if n is not None:
         check_int("--samples", n, 1)
     files = [None if path is None else _read(path, shape) for path in paths]
