@@ -176,6 +176,21 @@ def test_interpolate_takes_one_sample_to_many():
     np.testing.assert_array_equal(way[:, 1, 2:], B[:, 2:])
 
 
+def test_a_grid_between_four_is_bilinear_and_keeps_the_other_blocks_of_the_first():
+    corners, way = A[:4], manipulate.interpolate_four(COLUMNS, A[:4], None, steps=3)
+    assert way.shape == (3, 3, *A.shape[1:])
+    for (i, j), corner in zip([(0, 0), (0, 2), (2, 0), (2, 2)], corners, strict=True):
+        np.testing.assert_allclose(way[i, j], corner, atol=1e-6)
+    np.testing.assert_allclose(way[0, 1], (corners[0] + corners[1]) / 2, atol=1e-6)
+    np.testing.assert_allclose(way[1, 1], corners.mean(0), atol=1e-6)
+    one, z = manipulate.interpolate_four(COLUMNS, corners, "class", steps=2), COLUMNS.encode(corners)
+    decoded = COLUMNS.encode(one.reshape(4, -1))
+    np.testing.assert_allclose(decoded["class"], z["class"], atol=1e-6)
+    np.testing.assert_allclose(decoded["content"], z["content"][[0, 0, 0, 0]], atol=1e-6)
+    with pytest.raises(ValueError, match="corners must be four samples; got 3"):
+        manipulate.interpolate_four(COLUMNS, A[:3], None)
+
+
 def test_interpolate_works_on_a_method_with_one_block():
     x = vectors().x
     method = un.PCA(n_latent=3).fit(x)

@@ -213,3 +213,32 @@ def test_the_fingerprint_follows_every_value_and_column():
 def test_repr_shows_what_is_there():
     text = repr(Samples(IMAGES, groups=[0, 0, 1, 1, 1, 2], labels=[0, 1, 2, 0, 1, 2], factors=np.zeros((6, 1))))
     assert text == ("Samples(6 images of 3x9x12 (uint8): background 2, target 1 3, target 2 1; 3 classes; factors factor 0)")
+
+
+def test_masks_travel_with_their_samples():
+    x, masks = np.zeros((4, 1, 8, 8), np.uint8), np.arange(4 * 64).reshape(4, 8, 8) % 3 == 0
+    samples = Samples(x, masks=masks.astype(np.uint8))
+    assert samples.masks.dtype == bool
+    np.testing.assert_array_equal(samples[[2, 0]].masks, masks[[2, 0]])
+    joined = Samples.contrast(target=samples, background=x[:2])
+    np.testing.assert_array_equal(joined.target.masks, masks)
+    assert not joined.background.masks.any()
+    assert "masks" in repr(joined)
+    # Nothing is fitted to masks: runs on the same images without masks stay valid.
+    assert joined.fingerprint() == Samples.contrast(target=x, background=x[:2]).fingerprint()
+    assert Samples.contrast(target=x, background=x).masks is None
+    with pytest.raises(ValueError, match="every target must have masks where one has; 'b' has none"):
+        Samples.contrast(target={"a": samples, "b": x}, background=x)
+
+
+@pytest.mark.parametrize(
+    ("x", "masks", "sentence"),
+    [
+        (np.zeros((2, 1, 8, 8)), np.zeros((2, 8, 9)), r"masks must have shape \(n, H, W\) of images"),
+        (np.zeros((2, 3)), np.zeros((2, 3)), r"masks must have shape \(n, H, W\) of images"),
+        (np.zeros((2, 1, 8, 8)), np.full((2, 8, 8), 4), "masks must be 0 or 1 at every pixel"),
+    ],
+)
+def test_masks_of_another_shape_or_with_other_values_are_refused(x, masks, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Samples(x, masks=masks)

@@ -189,6 +189,44 @@ def interpolate(method: Method, a: Observations, b: Observations, block: str | N
     return np.stack([method.decode(z.take([i]).interpolate(w.take([i]), steps, block)) for i in range(z.n_samples)])
 
 
+def interpolate_four(method: Method, corners: Observations, block: str | None = "salient", steps: int = 8) -> Array:
+    """Return a grid between four samples, bilinear in the codes.
+
+    Parameters
+    ----------
+    method
+        A fitted method.
+    corners
+        Four samples (4, ...): upper left, upper right, lower left and lower right.
+    block
+        The block that is interpolated while all others stay those of the upper left; None interpolates all.
+    steps
+        How many samples along each side, corners included.
+
+    Returns
+    -------
+    interpolated
+        Samples (steps, steps, ...); `untwine.plots.interpolation` draws them.
+    """
+    check_int("steps", steps, 2)
+    if block is not None:
+        known_block(method, block)
+    z = _encode(method, corners, "corners")
+    if z.n_samples != 4:
+        raise ValueError(f"corners must be four samples; got {z.n_samples}; pass x[:4].")
+    return _grid(method.decode(bilinear(z, steps, block)), steps)
+
+
+def bilinear(corners: Latents, steps: int, block: str | None) -> Latents:
+    """Return codes bilinear between those of four samples, row by row; all blocks but the one named stay those of the first."""
+    down, right = (t.ravel()[:, None] for t in np.meshgrid(*[np.linspace(0, 1, steps)] * 2, indexing="ij"))
+    weights = np.hstack([(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right])
+    mixed = corners.take(np.zeros(steps**2, dtype=int))
+    for name in corners if block is None else (block,):
+        mixed = mixed.swap(Latents({name: (weights @ corners[name]).astype(corners[name].dtype)}), name)
+    return mixed
+
+
 class Traversal(NamedTuple):
     """What `traverse` returns: an entry for each latent, the one that changes the samples most first.
 

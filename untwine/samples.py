@@ -32,6 +32,8 @@ class Samples:
         -1 means unknown.
     factors
         The true factors (n, k), for evaluation only. NaN means unknown.
+    masks
+        For images, the pixels (n, H, W) where something salient is, such as a tumour; for evaluation only.
     group_names, label_names, factor_names
         A name for each group, class and factor; numbered where not given.
 
@@ -52,6 +54,7 @@ class Samples:
     group_names: tuple[str, ...] = ()
     label_names: tuple[str, ...] = ()
     factor_names: tuple[str, ...] = ()
+    masks: Array | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -74,6 +77,8 @@ class Samples:
             put(
                 self, "factor_names", _names("factor_names", self.factor_names, many, tuple(f"factor {i}" for i in range(many)))
             )
+        if self.masks is not None:
+            put(self, "masks", _masks(self.masks, self.x))
 
     @classmethod
     def contrast(
@@ -126,6 +131,7 @@ class Samples:
             group_names=tuple(given),
             label_names=label_names,
             factor_names=factor_names,
+            masks=_join_masks(given, sets),
         )
 
     def __len__(self) -> int:
@@ -142,6 +148,7 @@ class Samples:
             groups=None if self.groups is None else self.groups[chosen],
             labels=None if self.labels is None else self.labels[chosen],
             factors=None if self.factors is None else self.factors[chosen],
+            masks=None if self.masks is None else self.masks[chosen],
         )
 
     def __repr__(self) -> str:
@@ -153,6 +160,7 @@ class Samples:
             text += f"; {len(self.label_names)} classes"
         if self.factors is not None:
             text += f"; factors {', '.join(self.factor_names)}"
+        text += "" if self.masks is None else "; masks"
         return f"Samples({text})"
 
     @property
@@ -192,7 +200,10 @@ class Samples:
         return self.groups
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of x and all columns: the same data, the same fingerprint."""
+        """Return a SHA-256 of x and all columns but masks: the same data, the same fingerprint.
+
+        Nothing is ever fitted to masks, and runs from before there were any stay valid.
+        """
         digest = hashlib.sha256()
         for name in ("x", "groups", "labels", "factors"):
             column = getattr(self, name)
@@ -308,6 +319,15 @@ def _factors(factors: ArrayLike, n: int) -> Array:
     return factors
 
 
+def _masks(masks: ArrayLike, x: Array) -> Array:
+    masks = np.asarray(masks)
+    if x.ndim != 4 or masks.shape != (len(x), *x.shape[2:]):
+        raise ValueError(f"masks must have shape (n, H, W) of images x (n, C, H, W); got {masks.shape} and x {x.shape}.")
+    if masks.dtype.kind not in "uifb" or not np.isin(masks, (0, 1)).all():
+        raise ValueError(f"masks must be 0 or 1 at every pixel; got {_kind(masks)} with other values; compare with > 0.")
+    return masks.astype(bool)
+
+
 def _names(field: str, names: Sequence[str], many: int, default: tuple[str, ...]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise TypeError(f"{field} must be a sequence of names; got the single string {names!r}; wrap it in a tuple.")
@@ -330,6 +350,15 @@ def _join_labels(sets: Sequence[Samples], names: tuple[str, ...]) -> Array:
 
 def _join_factors(sets: Sequence[Samples], width: int) -> Array:
     return np.concatenate([np.full((len(s), width), np.nan) if s.factors is None else s.factors for s in sets])
+
+
+def _join_masks(given: Mapping[str, object], sets: Sequence[Samples]) -> Array | None:
+    """Join the masks; a background without masks has nothing salient at any pixel."""
+    if all(one.masks is None for one in sets):
+        return None
+    if missing := [name for name, one in zip(given, sets, strict=True) if one.masks is None and name != "background"]:
+        raise ValueError(f"every target must have masks where one has; {missing[0]!r} has none; give it some.")
+    return np.concatenate([np.zeros((len(s), *s.x.shape[2:]), bool) if s.masks is None else s.masks for s in sets])
 
 
 def _as_samples(name: str, given: ArrayLike | Samples) -> Samples:

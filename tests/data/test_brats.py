@@ -125,7 +125,7 @@ def write_arrays(folder, **changes):
     x[:, :8] = 90
     tumour = np.zeros(x.shape, bool)
     tumour[::3, 2, :4] = True
-    (folder / "brats").mkdir(exist_ok=True)
+    (folder / "brats").mkdir(parents=True, exist_ok=True)
     np.savez(folder / "brats" / "brats.npz", **{"x": x, "tumour": tumour, "patient": np.repeat(np.arange(4), 6)} | changes)
     return folder
 
@@ -185,3 +185,21 @@ def test_missing_files_are_refused(tmp_path, folder):
         ValueError, match=r"BraTS_002_t1.nii.gz must have a segmentation BraTS_002_seg.nii.gz beside it; not found"
     ):
         load("brats", folder=folder)
+
+
+def test_masks_are_the_segmentation_of_the_same_slice_resized_like_it(tmp_path, folder):
+    tumour = np.zeros((24, 16, 16), np.uint8)
+    tumour[::2, 4:8, 6:10] = 4  # at 8 x 8: rows 2 and 3, columns 3 and 4
+    tumour[::2, 12, 12] = 1  # a quarter of a pixel
+    x = np.where(tumour > 0, 50, 200).astype(np.uint8)
+    splits = load("brats", folder=write_arrays(tmp_path / "npz", x=x, tumour=tumour), size=8, every=1, least_tumour=0.0)
+    expected = np.zeros((8, 8), bool)
+    expected[2:4, 3:5] = True
+    assert (splits.train.target.masks == expected).all()
+    assert not splits.train.background.masks.any()
+    assert splits.test.masks.shape == (len(splits.test), 8, 8)
+    volumes = load("brats", folder=folder, size=10, every=1, test=0.34).train.target
+    # The central 10 x 10 of (y, x) = (10, 12): columns 5 and 6 of x move by one.
+    assert {tuple(np.argwhere(mask).min(0)) + tuple(np.argwhere(mask).max(0)) for mask in volumes.masks} == {(4, 4, 5, 5)}
+    numbers = load("brats", folder=write_arrays(tmp_path / "numbers", tumour=np.arange(24) % 2), size=8, every=1).train
+    assert numbers.masks is None

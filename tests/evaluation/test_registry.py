@@ -61,6 +61,8 @@ NAMES = {
         "class_score_squeezenet",
         "class_score_squeezenet_real",
     ),
+    "salient_map": tuple(f"map_{score}{kind}" for kind in ("", "_absolute", "_decoded") for score in ("auc", "dice")),
+    "trivial_maps": ("map_auc_red", "map_dice_red"),
 }
 
 
@@ -81,6 +83,7 @@ DIRECTIONS = {
     **dict.fromkeys(("swap_accuracy", "swap_preservation", "translation_accuracy", "translation_preservation"), "+++++"),
     **dict.fromkeys(("sap", "mig", "modularity", "explicitness", "z_diff", "factor_vae_score"), "+++++"),
     **dict.fromkeys(("dci_disentanglement", "dci_completeness", "dci_informativeness"), "+++++"),
+    **dict.fromkeys(NAMES["salient_map"], "+++++"),
     **dict.fromkeys(("attributes", "attributes_red", "inception_score", "class_score_squeezenet"), "+++++"),
 }
 

@@ -50,27 +50,33 @@ def load_inputs(
     n
         How many samples, where the command has no flag for it.
     """
-    import numpy as np
-
-    from untwine.metrics.scored_samples import class_balanced_order
     from untwine.registry.checks import check_int
 
     check_int("--seed", source.seed, 0)
-    n = source.samples if isinstance(source, SampleFlags) else n
+    n = source.samples if isinstance(source, SampleFlags) and n is None else n
     if n is not None:
         check_int("--samples", n, 1)
     files = [None if path is None else _read(path, shape) for path in paths]
     drawn: Iterator[Array] = iter(())
     if None in files:
         samples = test()
-        order = class_balanced_order(samples.labels, target_indices(samples), np.random.default_rng(source.seed))
-        many = n or min(DEFAULT_SAMPLES, max(1, len(order)))
-        # The second input takes other samples than the first, as long as there are enough.
-        drawn = (samples.x[order[np.arange(k * many, (k + 1) * many) % len(order)]] for k in range(len(paths)))
-        if len(order) < many:
-            raise ValueError(f"--samples must be at most {len(order)}, the targets of the test split; got {many}; take fewer.")
+        drawn = (samples.x[indices] for indices in choose_targets(samples, source.seed, n, len(paths)))
     inputs = [next(drawn) if file is None else file[0][:n] for file in files]
     return inputs, [file[1] for file in files if file is not None and file[1]]
+
+
+def choose_targets(samples: Samples, seed: int, n: int | None, inputs: int = 1) -> list[Array]:
+    """Return the indices of n targets of different classes in turn for each input; `DEFAULT_SAMPLES` where n is not given."""
+    import numpy as np
+
+    from untwine.metrics.scored_samples import class_balanced_order
+
+    order = class_balanced_order(samples.labels, target_indices(samples), np.random.default_rng(seed))
+    many = n or min(DEFAULT_SAMPLES, max(1, len(order)))
+    if len(order) < many:
+        raise ValueError(f"--samples must be at most {len(order)}, the targets of the test split; got {many}; take fewer.")
+    # The second input takes other samples than the first, as long as there are enough.
+    return [order[np.arange(k * many, (k + 1) * many) % len(order)] for k in range(inputs)]
 
 
 def target_indices(samples: Samples) -> Array:

@@ -10,7 +10,7 @@ import torch
 from untwine._typing import Array
 from untwine.evaluation.class_gallery import class_swaps, nearest_images
 from untwine.latents import Latents
-from untwine.manipulate import cross_product, traverse_codes
+from untwine.manipulate import bilinear, cross_product, traverse_codes
 from untwine.metrics import information_matrix, tsne
 from untwine.metrics.encoded import Fitted
 from untwine.metrics.scored_samples import class_balanced_order, target_mask
@@ -92,11 +92,7 @@ def _swaps(method: Fitted, x: Array, order: Array) -> Swaps:
 def _interpolation(method: Fitted, x: Array, order: Array) -> Array:
     """Return the grid that is bilinear between the salient codes of four samples, with the common code of the first."""
     corners = method.encode(x[order[np.arange(4) % len(order)]])
-    down, right = (t.ravel()[:, None] for t in np.meshgrid(*[np.linspace(0, 1, STEPS)] * 2, indexing="ij"))
-    weights = np.hstack([(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right])
-    between = Latents({"salient": (weights @ corners.salient).astype(corners.salient.dtype)})
-    mixed = corners.take(np.zeros(STEPS**2, dtype=int)).swap(between, "salient")
-    return _to_uint8(method.decode(mixed).reshape(STEPS, STEPS, *x.shape[1:]))
+    return _to_uint8(method.decode(bilinear(corners, STEPS, "salient")).reshape(STEPS, STEPS, *x.shape[1:]))
 
 
 def _narrow_blocks(latents: Latents, samples: Samples) -> dict[str, Array]:

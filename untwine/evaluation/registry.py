@@ -41,6 +41,8 @@ def _built_in() -> Mapping[str, Metric]:
     from untwine.metrics import unsupervised
     from untwine.metrics import probe_factors
     from untwine.metrics import realism
+    from untwine.metrics import salient_map
+    from untwine.metrics import trivial_maps
 
     # isort: on
     return {module.METRIC.name: module.METRIC for module in locals().values()}

@@ -25,10 +25,12 @@ from untwine.metrics.reading import mlp_probe_accuracy
 from untwine.metrics.realism import class_score, frechet, realism_scores
 from untwine.metrics.reconstruction import reconstruction_error
 from untwine.metrics.regression import regression_error
+from untwine.metrics.salient_map import best_threshold, map_auc, map_dice
 from untwine.metrics.sap import sap_score
 from untwine.metrics.subspace import canonical_correlation
 from untwine.metrics.swap import swap_accuracy, swap_preservation
 from untwine.metrics.transfer import transfer_errors
+from untwine.metrics.trivial_maps import baseline_maps
 from untwine.metrics.udr import udr_score
 from untwine.metrics.unsupervised import unsupervised_scores
 from untwine.metrics.w2 import w2_distance
@@ -42,6 +44,8 @@ __all__ = [
     "Requirement",
     "ScoreInfo",
     "attribute_accuracy",
+    "baseline_maps",
+    "best_threshold",
     "canonical_correlation",
     "class_score",
     "cluster_agreement",
@@ -57,6 +61,8 @@ __all__ = [
     "landmark_error",
     "landmark_pairs",
     "leakage_score",
+    "map_auc",
+    "map_dice",
     "matching_accuracy",
     "mig_score",
     "mlp_probe_accuracy",

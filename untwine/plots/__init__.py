@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from untwine.plots.bars import scores_bars
 from untwine.plots.classes import class_samples
+from untwine.plots.counterparts import salient_maps
 from untwine.plots.curves import training_curves
 from untwine.plots.embeddings import embedding_scatter
 from untwine.plots.images import image_rows, interpolation, strips, swap_grid
@@ -26,6 +27,7 @@ __all__ = [
     "latent_statistics",
     "nearest_neighbours",
     "posterior_statistics",
+    "salient_maps",
     "scores_bars",
     "strips",
     "swap_grid",

@@ -171,8 +171,8 @@ def _shuffle(cell: Cell, splits: Splits) -> Splits:
         targets = np.arange(len(test)) if test.groups is None else np.flatnonzero(test.groups)
         order = np.arange(len(test))
         order[targets] = rng.permutation(targets)  # the background has no labels and is left as it is
-        labels, factors = (None if column is None else column[order] for column in (test.labels, test.factors))
-        test = replace(test, labels=labels, factors=factors)
+        truth = {name: getattr(test, name) for name in ("labels", "factors", "masks")}
+        test = replace(test, **{name: column[order] for name, column in truth.items() if column is not None})
     return Splits(train, test)
 
 

@@ -1,7 +1,7 @@
 """`untwine interpolate`, compared with the same call in Python."""
 
 import numpy as np
-from command_line import run
+from command_line import exit_code, run
 from images_on_disk import arrays, pixels, read
 
 import untwine as un
@@ -24,3 +24,16 @@ def test_interpolate_as_an_image_has_both_originals_at_its_ends(inside):
         (np.load("two.npy")[1], shown[:, shown.shape[1] // 2 :]),
     ):
         assert (side == one[:, 5, 5]).all(axis=-1).sum() >= 80
+
+
+def test_interpolate_between_four(inside, capsys):
+    run("interpolate", "images", "--four", "--steps", 3, "--out", "four.npz")
+    out, method = arrays("four.npz"), un.load_method("images")
+    assert len(out["corners"]) == 4
+    np.testing.assert_array_equal(out["interpolated"], manipulate.interpolate_four(method, out["corners"], steps=3))
+    run("interpolate", "images", "--four", "--steps", 3, "--out", "four.png")
+    assert pixels("four.png").shape[0] > 3 * 100
+    assert exit_code("interpolate", "images", "two.npy", "--four", "--out", "none.npz") != 0
+    assert "corners must be four samples; got 2" in capsys.readouterr().err
+    assert exit_code("interpolate", "images", "a.png", "b.png", "--four", "--out", "none.npz") != 0
+    assert "--four takes the four corners from A" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from untwine.data.splits import Splits
 from untwine.registry.checks import check_float, check_int
 from untwine.samples import Samples
 
+if TYPE_CHECKING:
+    from PIL.Image import Resampling
+
 ARRAYS = ("x", "tumour", "patient")
 T1 = re.compile(r"[-_](t1|t1n)\.nii(\.gz)?$", re.IGNORECASE)
 # Since 2023 a name such as BraTS-GLI-00005-001 ends in the number of the visit.
@@ -31,12 +34,16 @@ FACTORS = ("salient tumour", "height", "brain")
 
 
 class Slices(NamedTuple):
-    """Slices (n, H, W) of one visit, uint8, with tumour and brain fraction of each, and its height from 0 to 1."""
+    """Slices (n, H, W) of one visit, uint8, with tumour and brain fraction of each, and its height from 0 to 1.
+
+    The tumour's masks (n, H, W) are None where only its size is known.
+    """
 
     x: Array
     tumour: Array
     brain: Array
     height: Array
+    mask: Array | None = None
 
 
 def brats(
@@ -53,7 +60,8 @@ def brats(
 
     Axial slices of T1-weighted volumes: targets contain a tumour by the segmentation, backgrounds do not. Grey values of a
     volume are scaled from 0 to the 99.5th percentile of its positive values. Each slice is cropped to its central square and
-    resized to `size`, grey. Patients are held out with all their visits, so that no patient is in both splits.
+    resized to `size`, grey, and so is its segmentation: a pixel is tumour if at least half of it is. Patients are held out with
+    all their visits, so that no patient is in both splits.
 
     Parameters
     ----------
@@ -81,6 +89,7 @@ def brats(
       Checksum: none, as any subset is accepted.
     - Group: 0 without, 1 with a tumour.
     - Label: none.
+    - Masks: the pixels of the tumour, if the files have them.
     - Factors: `salient tumour`, the fraction of the brain that is tumour; `height`, the position of the slice from 0 to 1;
       `brain`, the fraction of the image that is brain.
     """
@@ -126,7 +135,7 @@ def extract_slices(volume: Array, segmentation: Array, every: int = 1, name: str
     brain = head.mean(axis=(1, 2))
     fraction = tumour.sum(axis=(1, 2)) / np.maximum(head.sum(axis=(1, 2)), 1)
     height = np.arange(volume.shape[2])[::every] / max(volume.shape[2] - 1, 1)
-    return Slices(np.rint(255 * grey).astype(np.uint8), fraction, brain, height)
+    return Slices(np.rint(255 * grey).astype(np.uint8), fraction, brain, height, tumour)
 
 
 def _read_npz(path: Path, every: int) -> Iterator[tuple[str, Slices]]:
@@ -149,7 +158,9 @@ def _read_npz(path: Path, every: int) -> Iterator[tuple[str, Slices]]:
             fraction = (tumour[indices] > 0).reshape(len(indices), -1).sum(axis=1) / np.maximum(brain, 1)
         else:
             fraction = tumour[indices].astype(float)
-        yield str(one), Slices(*(column[::every] for column in (x[indices], fraction, brain / x[0].size, height)))
+        mask = (tumour[indices] > 0)[::every] if tumour.ndim == 3 else None
+        images, fraction, brain, height = (column[::every] for column in (x[indices], fraction, brain / x[0].size, height))
+        yield str(one), Slices(images, fraction, brain, height, mask)
 
 
 def _select(slices: Slices, least_brain: float, least_tumour: float, size: int) -> Slices:
@@ -157,19 +168,29 @@ def _select(slices: Slices, least_brain: float, least_tumour: float, size: int) 
     from PIL import Image
 
     selected = (slices.brain >= least_brain) & ((slices.tumour >= least_tumour) | (slices.tumour == 0))
-    x = np.empty((int(selected.sum()), size, size), np.uint8)
-    side = min(slices.x.shape[1:])
-    top, left = ((length - side) // 2 for length in slices.x.shape[1:])
-    for out, image in zip(x, slices.x[selected], strict=True):
-        box = (left, top, left + side, top + side)
-        out[:] = np.asarray(Image.fromarray(image).resize((size, size), Image.Resampling.BICUBIC, box=box))
-    return Slices(x, slices.tumour[selected], slices.brain[selected], slices.height[selected])
+    x = _resize(slices.x[selected], size, Image.Resampling.BICUBIC)
+    # The mean over the pixels that become one is the fraction of it that is tumour.
+    mask = None if slices.mask is None else _resize(slices.mask[selected].astype(np.float32), size, Image.Resampling.BOX) >= 0.5
+    return Slices(x, slices.tumour[selected], slices.brain[selected], slices.height[selected], mask)
+
+
+def _resize(images: Array, size: int, resample: Resampling) -> Array:
+    """Return the central squares of images (n, H, W), resized."""
+    from PIL import Image
+
+    resized = np.empty((len(images), size, size), images.dtype)
+    side = min(images.shape[1:])
+    top, left = ((length - side) // 2 for length in images.shape[1:])
+    for out, image in zip(resized, images, strict=True):
+        out[:] = np.asarray(Image.fromarray(image).resize((size, size), resample, box=(left, top, left + side, top + side)))
+    return resized
 
 
 def _contrast(visits: list[Slices], root: Path) -> Samples:
-    x, tumour, brain, height = (
-        (np.concatenate(columns) for columns in zip(*visits, strict=True)) if visits else [np.empty(0)] * 4
-    )
+    columns = zip(*((one.x, one.tumour, one.brain, one.height) for one in visits), strict=True)
+    x, tumour, brain, height = map(np.concatenate, columns) if visits else [np.empty(0)] * 4
+    known = [one.mask for one in visits if one.mask is not None]
+    masks = np.concatenate(known) if known and len(known) == len(visits) else None
     has_tumour = tumour > 0
     if not has_tumour.any() or has_tumour.all():
         raise ValueError(
@@ -178,7 +199,13 @@ def _contrast(visits: list[Slices], root: Path) -> Samples:
         )
     factors = np.column_stack([tumour, height, brain])
     target, background = (
-        Samples(x[group, None], factors=factors[group], factor_names=FACTORS) for group in (has_tumour, ~has_tumour)
+        Samples(
+            x[group, None],
+            factors=factors[group],
+            factor_names=FACTORS,
+            masks=None if masks is None else masks[group],
+        )
+        for group in (has_tumour, ~has_tumour)
     )
     return Samples.contrast(target=target, background=background)
 
