@@ -1,8 +1,8 @@
-"""Every preset of every method learns: a fifth of its epochs, on a small version of its data, lowers its error and moves all codes.
+"""Every preset learns: a fifth of its epochs on a small version of its data lowers its error and moves all codes.
 
-What is made smaller, and nothing else: the images (drawn ones of 16 x 16 pixels, with a class and a group each), their number (as
-many as give some hundred steps in those epochs, and at least two an epoch), the width of the networks, the batch, and the epochs (a
-fifth). The features of VGG16 need its weights and are replaced by the absolute error.
+What is made smaller, and nothing else: the images (drawn ones of 16 x 16 pixels, with a class and a group each), their number
+(as many as give some hundred steps in those epochs, and at least two an epoch), the width of the networks, the batch, and the
+epochs (a fifth). The features of VGG16 need its weights and are replaced by the absolute error.
 """
 
 import dataclasses
@@ -45,15 +45,15 @@ class Expected(NamedTuple):
     changes: Mapping[str, Any] = {}
 
 
-SHAPES = Expected(0.9, 0.003, steps=800)  # with a tenth of the others' learning rate
+SHAPES = Expected(0.75, 0.02, steps=800)  # with a tenth of the others' learning rate
 EXPECTED = {
     "beta_tcvae": SHAPES,
     "dip_vae": SHAPES,
-    "double_infogan": Expected(0.9, 0.003, "discriminator/image", 200, {"width": 4}),
+    "double_infogan": Expected(0.85, 0.001, "discriminator/image", 200, {"width": 4}),
     "factor_vae": SHAPES,
-    "infogan": Expected(0.9, 0.01, "discriminator/info", 600, {"width": 4}),
+    "infogan": Expected(0.6, 0.05, "discriminator/info", 600, {"width": 4}),
     "lord": Expected(0.6, 0.008, "generator/classes/contents/reconstruction", 320, {"width": 2, "loss": "l1"}),
-    "stargan": Expected(0.9, 0.003, "generator/reconstruction", 200, {"width": 4}),
+    "stargan": Expected(0.8, 0.003, "generator/reconstruction", 200, {"width": 4}),
     "symmetric_rb_vae": Expected(steps=60),
     "symmetric_vae": Expected(steps=60),
 }
