@@ -207,7 +207,7 @@ def test_the_paper_s_setting_has_its_numbers():
 def test_in_a_fifth_of_the_papers_epochs_codes_travel_and_the_error_falls_which_sparse_updates_miss():
     """Stage one of the preset on posed digits; smaller are the images, the networks, the batch and the number of epochs.
 
-    At the paper's rates the generator soon shows the median image of all. The best that class codes alone could do is the median
+    At the paper's rates the generator soon shows the median image of all. Class codes alone could at best give the median
     image of each class: what is below its error comes from content codes, which start within 0.05 next to a noise of 1.
     """
     data = un.load("posed_digits", n_train=40, n_test=4, n_poses=30, size=12).train  # 1,200 images, 150 steps an epoch
