@@ -9,11 +9,14 @@ from typing import Any
 
 from untwine.data.data_set import DataSet, as_data_set, call_with_options
 from untwine.data.factor_grid import FactorGrid
+from untwine.data.readers.arrays import read_test_mask
 from untwine.data.readers.folders import read_samples
 from untwine.data.splits import Splits, hold_out, validation_split
 from untwine.registry.checks import suggestion
 
 __all__ = ["DataSet", "FactorGrid", "Splits", "data_sets", "grid", "load", "origin", "read_samples", "validation_split"]
+
+TEST_SHARE = 0.2
 
 
 def data_sets() -> dict[str, Callable[..., Splits]]:
@@ -21,9 +24,18 @@ def data_sets() -> dict[str, Callable[..., Splits]]:
     return {name: data_set.load for name, data_set in _catalogue().items()}
 
 
-def load_own(path: str | Path, *, size: int | None = None, test: float = 0.2, seed: int = 0) -> Splits:
-    """Your own .npz, .npy or .csv file or folder of images, split at random; see `read_samples`."""
-    return hold_out(read_samples(path, size=size), test, seed)
+def load_own(path: str | Path, *, size: int | None = None, test: float = TEST_SHARE, seed: int = 0) -> Splits:
+    """Your own .npz, .npy or .csv file or folder of images, split at random; see `read_samples`.
+
+    An .npz with the array `split`, "train" or "test" for each sample, keeps that split.
+    """
+    samples = read_samples(path, size=size)
+    is_test = read_test_mask(Path(path).expanduser(), len(samples))
+    if is_test is None:
+        return hold_out(samples, test, seed)
+    if (test, seed) != (TEST_SHARE, 0):
+        raise ValueError(f"{path} has its own split; test and seed must be left out; got test={test} and seed={seed}.")
+    return Splits(samples[~is_test], samples[is_test])
 
 
 def load(name: str | Path, **options: Any) -> Splits:
@@ -33,7 +45,7 @@ def load(name: str | Path, **options: Any) -> Splits:
     ----------
     name
         Name of a data set, such as "grassy_digits" (`data_sets` has them all); or a path that `read_samples` reads, of which
-        the share `test` (default 0.2) of each group is the test split.
+        the share `test` (default 0.2) of each group is the test split, unless an .npz has its own in the array `split`.
     **options
         Options of the data set; all of ours have `seed`.
 

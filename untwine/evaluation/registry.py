@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from untwine.metrics.metric import Metric, fits
+from untwine.metrics.options import parse, plain_name
 from untwine.registry import Catalogue
 
 
@@ -58,9 +59,20 @@ def _check(name: str, thing: object) -> None:
 METRICS: Catalogue[Metric] = Catalogue("metric", "untwine.metrics", _built_in, _check)
 
 
+def find_metric(text: str) -> Metric:
+    """Return a metric by its name, "z_diff", or by its name and options, "z_diff(pairs=256)"; wrong ones are refused."""
+    if not isinstance(text, str):
+        return METRICS.find(text)
+    name, options = parse(text)
+    return METRICS.find(name).with_options(**options)
+
+
 def explain(score: str) -> str:
-    """Return what a score means, in a sentence, by its name with or without the block; empty for an unknown score."""
-    name = score.partition(".")[0]
+    """Return what a score means, in a sentence, by its name with or without the block; empty for an unknown score.
+
+    The options in a name, as in "z_diff(pairs=256).z", do not matter.
+    """
+    name = plain_name(score if score.endswith(")") else score.rpartition(".")[0] or score)
     exact = [metric.scores[name] for metric in METRICS.values() if name in metric.scores]
     patterns = [(pattern, info) for metric in METRICS.values() for pattern, info in metric.scores.items() if "*" in pattern]
     return next((info.explanation for info in (*exact, *(info for pattern, info in patterns if fits(pattern, name)))), "")

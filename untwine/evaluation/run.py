@@ -8,18 +8,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from untwine.data import Splits, load
 from untwine.evaluation.scoring import evaluate, find_metrics
 from untwine.method.contract import Method
 from untwine.methods import load_method
+from untwine.registry.checks import check_choice
 from untwine.runs.gallery import write_gallery
 from untwine.runs.scores import Score, write_scores
 from untwine.samples import Samples
 
 if TYPE_CHECKING:
     from untwine.evaluation.scoring import AnyMetric
+
+LearnFrom = Literal["folds", "train"]
 
 
 def evaluate_run(
@@ -31,6 +34,7 @@ def evaluate_run(
     metrics: Sequence[AnyMetric] | None = None,
     seeds: int = 5,
     train: Samples | None = None,
+    learn_from: LearnFrom = "folds",
     skip_inapplicable: bool = False,
     gallery: bool = True,
     epoch: int | None = None,
@@ -51,6 +55,9 @@ def evaluate_run(
         The fitted method, where it is in memory already; by default it is loaded from the folder.
     metrics, seeds, train, skip_inapplicable, progress
         As for `evaluate`.
+    learn_from
+        What classifiers and regressions of metrics are fitted on: "folds" of the test split, or "train", the training split of
+        the data, which is `train` of `evaluate`.
     gallery
         Whether to write images and diagnostics beside the scores.
     epoch
@@ -61,7 +68,9 @@ def evaluate_run(
     scores
         The scores by name, such as "probe.salient".
     """
-    find_metrics(metrics)  # an unknown one is refused before any data is read
+    find_metrics(metrics)  # an unknown one is refused before any data is read, and so is a wrong option
+    if check_choice("learn_from", learn_from, get_args(LearnFrom)) == "train" and train is not None:
+        raise ValueError("learn_from='train' takes the training split of the data; got train too; leave one of them out.")
     if method is None:
         method = load_method(folder)
     if isinstance(data, Splits):
@@ -70,6 +79,7 @@ def evaluate_run(
         splits = data
     else:
         splits = checked_run_data(method, folder, data, data_options)
+    train = splits.train if learn_from == "train" else train
     scores = evaluate(method, splits.test, metrics, seeds, progress, train, skip_inapplicable)
     write_scores(folder, scores, epoch)
     if gallery and epoch is None:

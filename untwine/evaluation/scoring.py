@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -45,9 +46,11 @@ def evaluate(
     Parameters
     ----------
     metrics
-        Names from the catalogue (`untwine list metrics`), `untwine.metrics.Metric` objects, or functions. A function is given
+        Names from the catalogue (`untwine list metrics`), `untwine.metrics.Metric` objects, or functions. By default all that
+        apply and are quick. Options are written behind a name, "z_diff(pairs=256)", or set by `Metric.with_options(pairs=256)`;
+        those that do not have their default value are in the names of the scores: "z_diff(pairs=256).z". A function is given
         the encoded samples (`untwine.metrics.Encoded`: `latents`, `samples`, `method`, ...) and returns or yields
-        `untwine.metrics.Measurement("<score>.<block>", value, (low, high), n)`. By default all that apply and are quick.
+        `untwine.metrics.Measurement("<score>.<block>", value, (low, high), n)`.
     seeds
         How many random halves the intervals of clustering, w2 and others rest on; those of probe, factors and others rest on
         folds.
@@ -61,6 +64,7 @@ def evaluate(
         Whether to skip a metric whose requirements the method or the samples do not meet; otherwise it is refused.
     """
     from untwine.metrics.encoded import Encoded
+    from untwine.metrics.options import changed
 
     chosen = find_metrics(metrics)
     check_int("seeds", seeds, 2)
@@ -68,10 +72,10 @@ def evaluate(
         _check_train(samples, train)
     others = None if train is None else Encoded(method, train, method.encode(train.x), seeds)
     data = Encoded(method, samples, method.encode(samples.x), seeds, others)
-    missing = {metric.name: sentence for metric in chosen if (sentence := metric.missing(data))}
+    missing = {metric.spelling: sentence for metric in chosen if (sentence := metric.missing(data))}
     if missing and metrics is not None and not skip_inapplicable:
         raise ValueError(next(iter(missing.values())))
-    applicable = [metric for metric in chosen if metric.name not in missing]
+    applicable = [metric for metric in chosen if metric.spelling not in missing]
     scores: dict[str, Score] = {}
     with bar("scoring", len(applicable), progress) as advance:
         for done, metric in enumerate(applicable):
@@ -83,10 +87,9 @@ def evaluate(
                         f"scores must have different names; got {one.name!r} again from the metric {metric.name!r}; rename one."
                     )
                 value, low, high = map(float, (one.value, *one.interval))  # JSON has no numbers of numpy
-                scores[one.name] = Score(
-                    one.name, value, low, high, int(one.n), seconds, one.direction or "info", metric.version
-                )
-            advance(done + 1, partial(str, metric.name))
+                rest = one.direction or "info", metric.version, changed(metric.options)
+                scores[one.name] = Score(one.name, value, low, high, int(one.n), seconds, *rest)
+            advance(done + 1, partial(str, metric.spelling))
     return scores
 
 
@@ -98,21 +101,32 @@ def find_metrics(metrics: Sequence[AnyMetric] | None) -> list[Metric]:
         return [metric for metric in METRICS.values() if metric.default]
     if isinstance(metrics, str):
         raise TypeError(f"metrics must be a list of names; got the single string {metrics!r}; wrap it in a list.")
-    given = [_metric(one) for one in metrics]
-    ours = [metric for metric in METRICS.values() if metric in given]
-    others = [metric for i, metric in enumerate(given) if metric not in ours and metric not in given[:i]]
-    names = [metric.name for metric in (*ours, *others)]
+    order = {name: i for i, name in enumerate(METRICS)}
+    chosen: list[Metric] = []
+    for metric in map(_metric, metrics):
+        if metric not in chosen:
+            chosen.append(metric)
+    chosen.sort(key=lambda metric: order[metric.name] if _is_ours(metric) else len(order))
+    names = [metric.spelling for metric in chosen]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"metrics must have different names; got two named {repeated[0]!r}; rename one.")
-    return [*ours, *others]
+    return chosen
+
+
+def _is_ours(metric: Metric) -> bool:
+    """Return whether a metric is that of the catalogue, whatever its options."""
+    from untwine.evaluation.registry import METRICS
+
+    own = METRICS.get(metric.name)
+    return own is not None and replace(own, options=metric.options) == metric
 
 
 def _metric(metric: AnyMetric) -> Metric:
-    from untwine.evaluation.registry import METRICS
+    from untwine.evaluation.registry import find_metric
     from untwine.metrics.metric import Metric
 
     if isinstance(metric, str):
-        return METRICS.find(metric)
+        return find_metric(metric)
     if isinstance(metric, Metric):
         return metric
     if not callable(metric):

@@ -38,6 +38,7 @@ Weight = Annotated[float, Ge(0)]
 Probability = Annotated[float, Ge(0), Lt(1)]
 Seed = Annotated[int, Ge(0), Lt(2**63)]
 Device = Annotated[str, Pattern(r"auto|(cpu|cuda|mps)(:\d+)?", "'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'")]
+Names = tuple[str, ...]
 Precision = Literal["float32", "bfloat16", "float64"]
 Likelihood = Literal["auto", "gaussian_learned", "gaussian", "bernoulli", "laplace"]
 Loss = Literal["l1", "l2", "vgg16", "squeezenet"]
@@ -70,7 +71,7 @@ class Option(NamedTuple):
     meaning: str
 
 
-def check(cls: type, values: Mapping[str, Any]) -> None:
+def check(cls: type, values: Mapping[str, Any], owner: str | None = None) -> None:
     """Refuse a value that its field's type does not allow.
 
     Parameters
@@ -79,6 +80,8 @@ def check(cls: type, values: Mapping[str, Any]) -> None:
         A dataclass; its annotations say what each field may hold.
     values
         The value of each field, by name.
+    owner
+        What the sentence of an error begins with; by default the name of the class.
 
     Raises
     ------
@@ -94,7 +97,7 @@ def check(cls: type, values: Mapping[str, Any]) -> None:
         infinite = isinstance(value, float | np.floating) and not _is_finite(value)
         allowed = _text(hints[name], article="a finite" if infinite else "a")
         error = ValueError if known else TypeError
-        raise error(f"{cls.__name__}: {name} must be {allowed}; got {value!r}{_nearest(value, alternatives)}")
+        raise error(f"{owner or cls.__name__}: {name} must be {allowed}; got {value!r}{_nearest(value, alternatives)}")
 
 
 def describe(cls: type) -> list[Option]:
@@ -151,6 +154,8 @@ def _is_type(value: Any, hint: Any) -> bool:
         return isinstance(value, int | np.integer) and not isinstance(value, bool)
     if kind is float:
         return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if kind == Names:
+        return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
     return kind is Any or isinstance(value, typing.get_origin(kind) or kind)  # types of somebody's own method
 
 
@@ -201,7 +206,8 @@ def _texts(hint: Any, article: str) -> list[str]:
     for bound in bounds:
         if isinstance(bound, Pattern):
             return [bound.text]
-    noun = {int: "integer", float: "number", str: "string"}.get(kind, getattr(kind, "__name__", str(kind)))
+    nouns = {int: "integer", float: "number", str: "string", Names: "list of names"}
+    noun = nouns.get(kind, getattr(kind, "__name__", str(kind)))
     article = "an" if article == "a" and noun[0] in "aeiou" else article
     limits = " and ".join(f"{BOUNDS[type(bound)]} {_number(bound)}" for bound in bounds)
     return [" ".join(word for word in (article, noun, limits) if word)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -114,15 +114,20 @@ class Encoded(NamedTuple):
         a, b = len(train_truth), len(train_truth) + len(truth)
         return blocks, np.concatenate([train_truth, truth]), (np.arange(a), np.arange(a, b))
 
-    def factors_by_block(self, few_values: bool = False) -> Iterator[tuple[str, Array, Array, list[bool]]]:
+    def factors_by_block(
+        self, few_values: bool = False, leave_out: Sequence[str] = ()
+    ) -> Iterator[tuple[str, Array, Array, list[bool]]]:
         """Yield each block with its codes, the factors that it should encode, and which of them are continuous.
 
         Of target samples whose factors are all known. With `few_values` only integer-valued factors with at most 20 values
-        are discrete; otherwise all factors with at most 100 values, of 10 samples each.
+        are discrete; otherwise all factors with at most 100 values, of 10 samples each. Factors named in `leave_out` are not
+        counted among them.
         """
+        named = self.samples.factor_names
         for block, codes in self.latents.items():
             kinds = [salient for salient in (False, True) if encodes_factors(block, salient)]
-            table = np.hstack([self.with_factors(salient)[1] for salient in kinds])
+            columns = [[j for j in self.factor_columns(salient) if named[j] not in leave_out] for salient in kinds]
+            table = np.hstack([self.with_factors(False, np.array(some, dtype=int))[1] for some in columns])
             known = ~np.isnan(table).any(axis=1)
             factors = table[known]
             # A factor that hardly varies would be constant in some half of the samples.
@@ -186,6 +191,11 @@ class Encoded(NamedTuple):
         """Return the block that a swap exchanges, `salient` or `class`, if there is another one that stays."""
         swapped = [block for block in WITHOUT_FACTORS if block in self.latents]
         return swapped[0] if swapped and any(block in self.latents for block in WITHOUT_LABELS) else None
+
+    def posterior_std(self, n: int) -> Mapping[str, Array]:
+        """Return the posterior standard deviations (n, width) of the first n samples; none where no posterior is Gaussian."""
+        method: Any = self.method
+        return method.posterior_std(self.samples.x[:n]) if hasattr(method, "posterior_std") else {}
 
     def decode(self, latents: Latents) -> Array:
         """Return the samples that the method decodes from latents, in batches."""

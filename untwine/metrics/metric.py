@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, get_args
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, get_args
 
 from untwine.metrics.directions import Direction, Directions
 from untwine.metrics.encoded import Encoded
+from untwine.metrics.options import Options, set_options, spell
 
 
 class Measurement(NamedTuple):
@@ -53,13 +54,13 @@ class Requirement:
         Whether the encoded samples have it.
     needs, got, advice
         The parts of the sentence where they do not: "the metric 'w2' needs <needs>; got <got>; <advice>, or leave it out.". In
-        `got`, "{blocks}" stands for the method's blocks.
+        `got`, "{blocks}" stands for the method's blocks; it may be a function of the encoded samples.
     """
 
     name: str
     check: Callable[[Encoded], bool]
     needs: str
-    got: str
+    got: str | Callable[[Encoded], str]
     advice: str
 
 
@@ -72,7 +73,7 @@ class Metric:
     name
         Its name in the catalogue.
     function
-        From encoded samples to measurements, one for each score and block.
+        From encoded samples, and the options where the metric has some, to measurements, one for each score and block.
     description
         One line for `untwine list metrics`.
     scores
@@ -84,27 +85,42 @@ class Metric:
         Raised by one whenever the same codes would get another value.
     default
         Whether `evaluate` scores it by default.
+    options
+        Its options, an instance of a frozen dataclass that extends `Options`. Scores with other values than the default ones
+        have them in their names, as in "z_diff(pairs=256).z".
     """
 
     name: str
-    function: Callable[[Encoded], Iterable[Measurement]]
+    function: Callable[..., Iterable[Measurement]]
     description: str
     scores: Mapping[str, ScoreInfo] = field(default_factory=dict)
     requires: Sequence[Requirement] = ()
     version: int = 1
     default: bool = False
+    options: Options = Options()  # noqa: RUF009 (frozen)
+
+    @property
+    def spelling(self) -> str:
+        """The name, with the options that do not have their default value: "z_diff(pairs=256)"."""
+        return self.name + spell(self.options)
+
+    def with_options(self, **values: Any) -> Metric:
+        """Return the metric with other options, or refuse those that it does not have or that have a wrong value."""
+        return replace(self, options=set_options(self.name, self.options, values))
 
     def missing(self, data: Encoded) -> str:
         """Return the sentence of the first requirement that is not met; empty if all are."""
-        for requirement in self.requires:
+        for requirement in (*self.requires, *self.options.requires()):
             if not requirement.check(data):
-                got = requirement.got.format(blocks=", ".join(data.latents))
-                return f"the metric {self.name!r} needs {requirement.needs}; got {got}; {requirement.advice}, or leave it out."
+                got = requirement.got if isinstance(requirement.got, str) else requirement.got(data)
+                got = got.replace("{blocks}", ", ".join(data.latents))
+                needs, advice = requirement.needs, requirement.advice
+                return f"the metric {self.spelling!r} needs {needs}; got {got}; {advice}, or leave it out."
         return ""
 
     def measure(self, data: Encoded) -> Iterator[Measurement]:
         """Yield the measurements, each with its direction."""
-        measured = self.function(data)
+        measured = self.function(data, self.options) if fields(self.options) else self.function(data)
         several = isinstance(measured, Iterable) and not isinstance(measured, Measurement)
         for one in measured if several else (measured,):
             if not isinstance(one, Measurement):
@@ -112,17 +128,16 @@ class Metric:
                     f"the metric {self.name!r} must yield untwine.metrics.Measurement; got {type(one).__name__}; "
                     "yield Measurement('<score>.<block>', value, (low, high), n)."
                 )
-            if not all(one.name.partition(".")) or one.direction not in (None, *get_args(Direction)):
+            score, _, block = one.name.rpartition(".")
+            if not (score and block) or one.direction not in (None, *get_args(Direction)):
                 raise ValueError(
                     f"the metric {self.name!r} must name its scores '<score>.<block>', and a direction 'higher', 'lower' or "
                     f"'info' if any; got {one.name!r} and {one.direction!r}."
                 )
-            if one.direction is not None:
-                yield one
-                continue
-            score, _, block = one.name.partition(".")
-            info = self.info(score)
-            yield one._replace(direction="info" if info is None else info.directions[block])
+            info, direction = self.info(score), one.direction
+            if direction is None:
+                direction = "info" if info is None else info.directions[block]
+            yield one._replace(name=f"{score}{spell(self.options)}.{block}", direction=direction)
 
     def info(self, score: str) -> ScoreInfo | None:
         """Return what is known of a score by its name without the block; None for a score of another metric."""

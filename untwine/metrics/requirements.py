@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS
 from untwine.metrics.metric import Requirement
+from untwine.registry.checks import suggestion
 
 
 def _has_transfers(data: Encoded) -> bool:
     return len(data.content_labels()[0]) > 0 or len(np.unique(data.labels_of(data.labelled_landmarks()[0]))) > 1
+
+
+def two_block_factors(leave_out: Sequence[str] = ()) -> Requirement:
+    """Require two factors that one block should encode, besides those that are left out."""
+    return Requirement(
+        "two factors of a block",
+        lambda data: any(factors.shape[1] > 1 for _, _, factors, _ in data.factors_by_block(leave_out=leave_out)),
+        "two factors that vary over the target samples and that one block should encode",
+        "fewer",
+        "leave out fewer factors" if leave_out else "pass samples with factors",
+    )
+
+
+def named_factors(names: Sequence[str]) -> Requirement:
+    """Require that the samples have factors of these names."""
+
+    def got(data: Encoded) -> str:
+        unknown = next(name for name in names if name not in data.samples.factor_names)
+        known = data.samples.factor_names
+        return f"no {unknown!r}; {suggestion(unknown, known).rstrip('.?')}" if known else "samples without factors"
+
+    return Requirement(
+        "factors by name",
+        lambda data: set(names) <= set(data.samples.factor_names),
+        f"samples with the factors {', '.join(map(repr, names))}",
+        got,
+        "correct the names",
+    )
 
 
 LABELS = Requirement(
@@ -34,13 +65,7 @@ BLOCK_FACTOR = Requirement(
     "none",
     "pass samples with factors",
 )
-TWO_BLOCK_FACTORS = Requirement(
-    "two factors of a block",
-    lambda data: any(factors.shape[1] > 1 for _, _, factors, _ in data.factors_by_block()),
-    "two factors that vary over the target samples and that one block should encode",
-    "fewer",
-    "pass samples with factors",
-)
+TWO_BLOCK_FACTORS = two_block_factors()
 GROUPS = Requirement(
     "groups",
     lambda data: 2 <= int(data.is_target.sum()) <= len(data.samples) - 2,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
+from annotated_types import Gt, Lt
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
@@ -15,10 +18,13 @@ from untwine.metrics.encoded import Encoded
 from untwine.metrics.ground_truth import DEAD, Continuous, active_latents, top_two_gaps, typed_factors, varying_mask
 from untwine.metrics.held_out import Split, check_split, random_folds
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.options import Options
 from untwine.metrics.requirements import BLOCK_FACTOR
 from untwine.metrics.resampling import measure_over_halves
 from untwine.metrics.thresholds import balanced_accuracies
 from untwine.training.threads import one_thread
+
+Classifier = Literal["thresholds", "svm"]
 
 
 class SAP(NamedTuple):
@@ -46,7 +52,7 @@ def sap_score(
     codes: ArrayLike,
     factors: ArrayLike,
     continuous: Continuous = None,
-    classifier: Literal["thresholds", "svm"] = "thresholds",
+    classifier: Classifier = "thresholds",
     correlated: float | None = None,
     dead: float = DEAD,
     split: Split | None = None,
@@ -152,8 +158,26 @@ def _svm(codes: Array, classes: Array, active: Array, fit: Array, test: Array) -
     return scores
 
 
-def _measure(data: Encoded) -> Iterator[Measurement]:
-    yield from measure_over_halves(data.factors_by_block(few_values=True), sap_score, {"sap": "sap"}, data.seeds)
+@dataclass(frozen=True)
+class SAPOptions(Options):
+    """Options of the metric `sap`.
+
+    Parameters
+    ----------
+    correlated
+        Latents whose absolute correlation exceeds this form one group, which counts as one latent (Kumar et al. 2018, end of
+        section 3); `None` takes each latent alone.
+    classifier
+        For classes, `thresholds` on a latent, as in the paper, or a linear `svm`, as in disentanglement_lib.
+    """
+
+    correlated: Annotated[float, Gt(0), Lt(1)] | None = None
+    classifier: Classifier = "thresholds"
+
+
+def _measure(data: Encoded, options: SAPOptions) -> Iterator[Measurement]:
+    score = partial(sap_score, correlated=options.correlated, classifier=options.classifier)
+    yield from measure_over_halves(data.factors_by_block(few_values=True), score, {"sap": "sap"}, data.seeds)
 
 
 METRIC = Metric(
@@ -166,4 +190,5 @@ METRIC = Metric(
         )
     },
     requires=(BLOCK_FACTOR,),
+    options=SAPOptions(),
 )

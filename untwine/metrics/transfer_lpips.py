@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 from untwine.metrics.directions import INFO, LOWER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.options import Options
 from untwine.metrics.requirements import CLASS_AND_CONTENT, IMAGES, TRANSFERS
 from untwine.metrics.transfer import measure_errors, transferred_samples
 
 MAX_PAIRS = 500
 
 
-def _measure(data: Encoded) -> Iterator[Measurement]:
+@dataclass(frozen=True)
+class TransferLPIPSOptions(Options):
+    """Options of the metric `transfer_lpips`.
+
+    Parameters
+    ----------
+    network
+        The network whose features are compared; its weights and heads must be in `weights/` of the data folder. Values of
+        different networks cannot be compared.
+    """
+
+    network: Literal["squeezenet", "vgg16", "alexnet"] = "squeezenet"
+
+
+def _measure(data: Encoded, options: TransferLPIPSOptions) -> Iterator[Measurement]:
     from untwine.networks.pretrained.lpips import lpips
 
     before, transferred, truth = transferred_samples(data, MAX_PAIRS)
-    yield from measure_errors("transfer_lpips", lpips(transferred, truth), lpips(before, truth))
+    distances = (lpips(x, truth, options.network) for x in (transferred, before))
+    yield from measure_errors("transfer_lpips", *distances)
 
 
 METRIC = Metric(
@@ -31,4 +49,5 @@ METRIC = Metric(
         "transfer_lpips_unmoved": ScoreInfo("Baseline: the LPIPS distance of unchanged images.", INFO),
     },
     requires=(CLASS_AND_CONTENT, TRANSFERS, IMAGES),
+    options=TransferLPIPSOptions(),
 )

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from untwine._typing import Array
+from untwine.method.fields import Count
 from untwine.metrics.checks import check_codes
 from untwine.metrics.directions import LOWER
 from untwine.metrics.encoded import Encoded
-from untwine.metrics.intervals import halves_interval, random_halves
+from untwine.metrics.intervals import halves_interval, random_halves, subset_interval
 from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
+from untwine.metrics.options import Options
 from untwine.metrics.requirements import GROUPS
 
 MAX_SAMPLES = 2_000
@@ -58,12 +62,45 @@ def w2_distance(target: ArrayLike, background: ArrayLike, n: int | None = None, 
     return W2(value, value / norm if norm > 0 else 0.0, n)
 
 
-def _measure(data: Encoded) -> Iterator[Measurement]:
-    codes = data.latents["common"]
+@dataclass(frozen=True)
+class W2Options(Options):
+    """Options of the metric `w2`.
+
+    Parameters
+    ----------
+    of
+        `means`, the codes that `encode` returns; or `samples`, one z ~ q(z|x) = N(mean, std^2) for each, as the loss in Eq. 8
+        of the principled contrastive VAE takes them.
+    batch
+        Samples of each group in a batch: the mean distance over disjoint batches, which is what that loss is during training;
+        `None` takes all samples at once. At most 2,000 of each group are used, or one larger batch.
+    """
+
+    of: Literal["means", "samples"] = "means"
+    batch: Count | None = None
+
+    def requires(self) -> tuple[Requirement, ...]:
+        """Return a Gaussian posterior for samples, and samples for a batch."""
+        batch = self.batch or 1
+        enough = Requirement(
+            "a batch",
+            lambda data: batch <= int(data.is_target.sum()) <= len(data.samples) - batch,
+            f"at least {batch} samples each of target and background",
+            "fewer",
+            "lower batch",
+        )
+        return (*((POSTERIOR,) if self.of == "samples" else ()), *((enough,) if self.batch else ()))
+
+
+def _measure(data: Encoded, options: W2Options) -> Iterator[Measurement]:
+    codes = data.latents["common"] if options.of == "means" else _posterior_samples(data)
     target, background = codes[data.is_target], codes[~data.is_target]
-    n = min(len(target), len(background), MAX_SAMPLES)
+    n = min(len(target), len(background), max(MAX_SAMPLES, options.batch or 0))
     rng = np.random.default_rng(0)
     target, background = (group[rng.permutation(len(group))[:n]] for group in (target, background))
+    if options.batch is not None:
+        yield from _measure_batches(target, background, options.batch)
+        return
     result, one_class = w2_distance(target, background), np.zeros(n, dtype=int)
     pairs = zip(random_halves(one_class, data.seeds, seed=1), random_halves(one_class, data.seeds, seed=2), strict=True)
     repeats = [w2_distance(target[a], background[b]) for a, b in pairs]
@@ -73,6 +110,29 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
     yield Measurement("w2_relative.common", result.relative, interval, n)
 
 
+def _measure_batches(target: Array, background: Array, batch: int) -> Iterator[Measurement]:
+    """Yield the mean distances over disjoint batches; samples that do not fill one are left out."""
+    n = len(target) // batch * batch
+    results = [w2_distance(target[i : i + batch], background[i : i + batch]) for i in range(0, n, batch)]
+    for name, field in (("w2", "value"), ("w2_relative", "relative")):
+        values = [getattr(one, field) for one in results]
+        value = float(np.mean(values))
+        yield Measurement(f"{name}.common", value, subset_interval(value, values, (0, np.inf)), n)
+
+
+def _posterior_samples(data: Encoded) -> Array:
+    """Return a code of the common block drawn from the posterior of each sample."""
+    mean, std = data.latents["common"], data.posterior_std(len(data.samples))["common"]
+    return np.asarray(mean + std * np.random.default_rng(1).standard_normal(mean.shape))
+
+
+POSTERIOR = Requirement(
+    "a posterior of the common block",
+    lambda data: "common" in data.posterior_std(1),
+    "a method whose common block has a Gaussian posterior",
+    "a method without one",
+    "take of=means",
+)
 METRIC = Metric(
     name="w2",
     function=_measure,
@@ -97,4 +157,5 @@ METRIC = Metric(
         GROUPS,
     ),
     default=True,
+    options=W2Options(),
 )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.method.fields import Count, Names
 from untwine.metrics.directions import HIGHER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.ground_truth import Continuous
 from untwine.metrics.held_out import random_subsets
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, ScoreInfo
-from untwine.metrics.requirements import TWO_BLOCK_FACTORS
+from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
+from untwine.metrics.options import Options
+from untwine.metrics.requirements import TWO_BLOCK_FACTORS, named_factors, two_block_factors
 from untwine.metrics.sampling import Batches, Draw, batches_from_draws, batches_from_samples
 from untwine.registry.checks import check_choice
 from untwine.training.threads import one_thread
@@ -132,10 +135,33 @@ def _score(varies: Array, batches: Batches, classifier: Classifier, pairs: int, 
     return ZDiff(float(correct[train:].mean()), float(correct[:train].mean()), folds)
 
 
-def _measure(data: Encoded) -> Iterator[Measurement]:
-    for block, codes, factors, continuous in data.factors_by_block():
+@dataclass(frozen=True)
+class ZDiffOptions(Options):
+    """Options of the metric `z_diff`.
+
+    Parameters
+    ----------
+    pairs
+        Pairs of samples that a point is the mean of; more make rare factors easier to predict.
+    leave_out
+        Names of factors that are left out: with shape and without it are two protocols for sprites.
+    classifier
+        `svm`, as in Kumar et al. 2018, or `logistic`, as in disentanglement_lib.
+    """
+
+    pairs: Count = PAIRS
+    leave_out: Names = ()
+    classifier: Classifier = "svm"
+
+    def requires(self) -> tuple[Requirement, ...]:
+        """Return the factors that are left out, and two others."""
+        return (named_factors(self.leave_out), two_block_factors(self.leave_out)) if self.leave_out else ()
+
+
+def _measure(data: Encoded, options: ZDiffOptions) -> Iterator[Measurement]:
+    for block, codes, factors, continuous in data.factors_by_block(leave_out=options.leave_out):
         if factors.shape[1] > 1:
-            result = z_diff_score(codes, factors, continuous)
+            result = z_diff_score(codes, factors, continuous, options.classifier, options.pairs)
             interval = fold_interval(result.accuracy, result.folds, (0, 1))
             yield Measurement(f"z_diff.{block}", result.accuracy, interval, len(codes))
 
@@ -150,4 +176,5 @@ METRIC = Metric(
         )
     },
     requires=(TWO_BLOCK_FACTORS,),
+    options=ZDiffOptions(),
 )

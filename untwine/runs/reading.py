@@ -81,7 +81,7 @@ class Run:
 
 def split(score: str) -> tuple[str, str]:
     """Return the metric and the block of a score's name."""
-    metric, _, block = score.partition(".")
+    metric, _, block = score.rpartition(".")  # the options of a metric, which are in the name, may have dots
     return metric, block
 
 

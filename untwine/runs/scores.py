@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from untwine.runs.names import scores_name
 class Score:
     """One value with its name, 95 % interval, number of samples, seconds and direction ("higher", "lower" or "info").
 
-    `version` is that of its metric: numbers of one version can be compared, for the same codes give the same number.
+    `version` is that of its metric: numbers of one version can be compared, for the same codes give the same number. `options`
+    are those of the metric that do not have their default value.
     """
 
     name: str
@@ -28,10 +29,11 @@ class Score:
     seconds: float
     direction: str
     version: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `scores.json` keeps under the score's name."""
-        return {key: value for key, value in asdict(self).items() if key != "name"}
+        """Return what `scores.json` keeps under the score's name; `options` only where there are some."""
+        return {key: value for key, value in asdict(self).items() if key != "name" and (key != "options" or value)}
 
 
 def scores_path(folder: str | os.PathLike[str], epoch: int | None = None) -> Path:
@@ -60,7 +62,7 @@ def _score(path: Path, name: str, entry: Any) -> Score:
         raise ValueError(
             f"{path} must hold an object with a number as value for {name!r}; got {entry!r}; run untwine evaluate again."
         )
-    n, direction, version = (entry.get(key) for key in ("n", "direction", "version"))
+    n, direction, version, options = (entry.get(key) for key in ("n", "direction", "version", "options"))
     value, low, high, seconds = (
         number if _is_number(number := entry.get(key)) else math.nan for key in ("value", "low", "high", "seconds")
     )
@@ -73,6 +75,7 @@ def _score(path: Path, name: str, entry: Any) -> Score:
         seconds=seconds,
         direction=direction if isinstance(direction, str) else "info",
         version=version if isinstance(version, int) else 1,
+        options=options if isinstance(options, dict) else {},
     )
 
 

@@ -20,6 +20,7 @@ from untwine.evaluation.registry import METRICS
 from untwine.evaluation.run import evaluate_run
 from untwine.method.contract import Method
 from untwine.methods import find_method
+from untwine.metrics.options import parse
 from untwine.runs import files
 from untwine.runs.compatibility import to_former
 from untwine.runs.names import CELL
@@ -49,7 +50,8 @@ class Cell:
         What the metrics' classifiers and regressions are trained on: cross-validation "folds" of the scored samples, the
         "first half" of the scored targets, which are then not scored, or the method's training split, "training part".
     metrics, resamples
-        The metrics, as far as they apply to the method and the data, and the number of bootstrap resamples of an interval.
+        The metrics, as far as they apply to the method and the data, with the options that do not have their default value, as
+        "z_diff(pairs=256)"; and the number of bootstrap resamples of an interval.
     epochs_scored, epochs_metrics
         The epochs after which scores are computed during training, and their metrics.
     """
@@ -82,7 +84,7 @@ class Cell:
         content["options"] = to_former(self.name, content["options"])
         content["params"] = to_former(self.method, content["params"])
         # Version 1 is left out, as in long tables that were written before metrics had versions.
-        names = [name for name in (*self.metrics, *self.epochs_metrics) if name in METRICS]
+        names = [name for name in map(_plain, (*self.metrics, *self.epochs_metrics)) if name in METRICS]
         raised = {name: METRICS[name].version for name in names if METRICS[name].version > 1}
         return seal(content | ({"versions": raised} if raised else {}))[:16]
 
@@ -98,6 +100,10 @@ class Cell:
 
     def __str__(self) -> str:
         return f"{self.data}, {self.row}, seed {self.seed}"
+
+
+def _plain(metric: str) -> str:
+    return parse(metric)[0]
 
 
 def _slug(label: str) -> str:

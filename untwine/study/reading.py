@@ -5,17 +5,18 @@ this order, later ones win: `size.<size>.fields`, the data set's `fields` (both 
 preset (`preset`), the row's `fields`, the row's fields of that size. A list of values sweeps a field; several lists of one
 length are swept together. Of a swept row with `lowest`, the table shows only the value with the lowest mean of that score.
 A row may show scores with another `ending` than a column names, such as those of the constant predictor, "_constant.x".
+Metrics are names, with options where wanted: "z_diff(leave_out=shape)", whose score is "z_diff(leave_out=shape).z".
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from untwine.data import data_sets
-from untwine.evaluation.registry import METRICS
+from untwine.evaluation.registry import find_metric
 from untwine.methods import find_method
 from untwine.registry.checks import check_choice, check_int
 from untwine.study.cells import Cell
@@ -135,11 +136,16 @@ def _cell(
         params=method.get_params(),
         shuffle=row.spec.get("shuffle", ""),
         learn=data.get("learn", "folds"),
-        metrics=tuple(row.spec.get("metrics", scoring["metrics"])),
+        metrics=_spelled(row.spec.get("metrics", scoring["metrics"])),
         resamples=scoring["resamples"],
         epochs_scored=watched,
-        epochs_metrics=tuple(scoring["epochs_metrics"]) if watched else (),
+        epochs_metrics=_spelled(scoring["epochs_metrics"]) if watched else (),
     )
+
+
+def _spelled(metrics: Sequence[str]) -> tuple[str, ...]:
+    """Return metrics as they are always written: an option at its default changes no fingerprint."""
+    return tuple(find_metric(metric).spelling for metric in metrics)
 
 
 def _options(data: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,7 +174,7 @@ def _check(spec: Mapping[str, Any]) -> None:
     for key, choices in CHOICES.items():
         check_among([table[key] for table in (spec, *spec["row"], *spec["data"]) if key in table], choices, key)
     for table in (spec, *spec.get("size", {}).values(), *spec["row"]):
-        check_among([*table.get("metrics", ()), *table.get("epochs_metrics", ())], METRICS, "metrics")
+        _spelled([*table.get("metrics", ()), *table.get("epochs_metrics", ())])  # refuses unknown names and options
         check_int("resamples", table.get("resamples", 2), 2)  # an interval needs two
     _check_labels(spec)
     _check_shared_fields(spec)

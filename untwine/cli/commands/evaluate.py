@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -12,6 +12,7 @@ from untwine.cli.outputs import next_command, print_json, print_table
 from untwine.cli.settings import parse_settings
 
 if TYPE_CHECKING:
+    from untwine.metrics.metric import Metric
     from untwine.runs.scores import Score
 
 ORDER = 30
@@ -24,6 +25,8 @@ def command(
     data: OtherData = None,
     data_set: DataSettings = (),
     metrics: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    metric_set: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
+    learn_from: Literal["folds", "train"] = "folds",
     seeds: int = 5,
     quiet: Quiet = False,
     json: Json = False,
@@ -36,24 +39,50 @@ def command(
 
     - all metrics that apply: `untwine evaluate runs/x`
     - chosen metrics: `untwine evaluate runs/x --metrics probe clustering`
+    - an option of a metric: `untwine evaluate runs/x --metrics z_diff --metric-set z_diff.pairs=256`
+    - a metric with and without options: `untwine evaluate runs/x --metrics w2 "w2(of=samples,batch=128)"`
     - other data: `untwine evaluate runs/x --data other.npz`
 
     Parameters
     ----------
     metrics
-        Names that `untwine list metrics` shows. By default, all that apply to the data, except those on request.
+        Names that `untwine list metrics` shows, with options where wanted, as in "z_diff(pairs=256)". By default, all that
+        apply to the data, except those on request.
+    metric_set
+        An option of one of these metrics as metric.option=value (see `untwine list metrics NAME`); may be repeated.
+    learn_from
+        What classifiers and regressions of metrics are fitted on: `folds` of the test split, or `train`, the training split.
     seeds
         The number of resamples behind each 95 % interval.
     """
     from untwine.evaluation.run import evaluate_run
 
-    options, names = parse_settings(data_set, "--data-set"), list(metrics) or None
-    scores = evaluate_run(run, data=data, data_options=options, metrics=names, seeds=seeds, progress=not quiet)
+    options, chosen = parse_settings(data_set, "--data-set"), choose_metrics(metrics, metric_set)
+    scores = evaluate_run(
+        run, data=data, data_options=options, metrics=chosen, seeds=seeds, learn_from=learn_from, progress=not quiet
+    )
     if json:
         print_json({name: score.to_json() for name, score in scores.items()})
     else:
         print_scores(scores)
         print(f"stored in {run}  {next_command('report', run)}")
+
+
+def choose_metrics(names: Sequence[str], settings: Sequence[str]) -> list[Metric] | None:
+    """Return the named metrics with these options; None, for the default ones, where there are no names."""
+    from untwine.evaluation.scoring import find_metrics
+
+    chosen = find_metrics(names) if names else []
+    for setting, value in parse_settings(settings, "--metric-set").items():
+        name, _, option = setting.partition(".")
+        if not name or not option:
+            raise ValueError(f"--metric-set must be metric.option=value; got {setting!r}; write z_diff.pairs=256, for example.")
+        known = dict.fromkeys(metric.name for metric in chosen)
+        if name not in known:
+            given = ", ".join(known) or "no --metrics"
+            raise ValueError(f"--metric-set must set an option of one of --metrics; got {name!r} and {given}; name it there.")
+        chosen = [metric.with_options(**{option: value}) if metric.name == name else metric for metric in chosen]
+    return chosen or None
 
 
 def print_scores(scores: Mapping[str, Score]) -> None:

@@ -30,6 +30,7 @@ def command(what: Literal["methods", "data", "metrics"], name: str | None = None
     - all methods: `untwine list methods`
     - the options of one: `untwine list methods principled_vae`
     - source, licence and options of a data set: `untwine list data celeba`
+    - the scores and options of a metric: `untwine list metrics z_diff`
     - for a script: `untwine list metrics --json`
 
     Parameters
@@ -57,10 +58,7 @@ def _methods(name: str | None) -> list[dict[str, Any]]:
         if name is None:
             return about
         about |= {"supervision": SUPERVISION[kind.needs], "citation": docstrings.citation(kind), "presets": list(kind.papers)}
-        parameters = [
-            {key: getattr(option, key) for key in ("name", "kind", "default", "meaning")} for option in describe(kind)
-        ]
-        return about | {"parameters": parameters}
+        return about | {"parameters": [option._asdict() for option in describe(kind)]}
 
     return [entry(kind) for kind in (METHODS.values() if name is None else (find_method(name),))]
 
@@ -78,11 +76,15 @@ def _data(name: str | None) -> list[dict[str, Any]]:
 
 def _metrics(name: str | None) -> list[dict[str, Any]]:
     from untwine.evaluation.registry import METRICS
+    from untwine.method.fields import describe
 
     def entry(metric: Any) -> dict[str, Any]:
+        options = describe(type(metric.options))
         about = {"name": metric.name, "summary": metric.description, "on_request": not metric.default}
+        about |= {"options": {option.name: option.default for option in options}}
         scores = [f"- {score}: {info.explanation}" for score, info in metric.scores.items()]
-        return about if name is None else about | {"description": scores, "version": metric.version}
+        parameters = [option._asdict() for option in options]
+        return about if name is None else about | {"description": scores, "version": metric.version, "parameters": parameters}
 
     return [entry(metric) for metric in _chosen(METRICS, name, "metric").values()]
 
@@ -127,8 +129,10 @@ def _print_detail(entry: Mapping[str, Any]) -> None:
     if shown:
         print("\n" + "\n".join(_fill(line, "    ") for line in shown))
     if entry.get("parameters"):
-        flag = "--set" if "supervision" in entry else "--data-set"
-        print(f"\nOptions ({flag} name=value):\n")
+        flag = "--set " if "supervision" in entry else "--data-set "
+        if "on_request" in entry:
+            flag = f"--metric-set {entry['name']}."
+        print(f"\nOptions ({flag}name=value):\n")
         _print_options(entry["parameters"])
 
 

@@ -31,9 +31,10 @@ def command(
     Parameters
     ----------
     data
-        A name that `untwine list data` shows, or a path; its labels are the domains. The train split is used.
+        A name that `untwine list data` shows, or a path; its labels are the domains. Styles are those of the training split; a
+        test image gets the nearest one of its domain.
     out
-        The .npz to write: images, styles as labels, and the domain as a factor.
+        The .npz to write: images, styles as labels, the domain as a factor, and the split of each image.
     clusters
         The number of styles per domain.
     features
@@ -47,23 +48,25 @@ def command(
 
     from untwine import plots
     from untwine.data import load
-    from untwine.methods.shared.styles import cluster_styles
+    from untwine.methods.shared.styles import cluster_split_styles
     from untwine.runs import files
 
     check_new(out, (".npz",), overwrite)
     if image is not None:
         check_new(image, (".png",), overwrite)
-    train = load(data, **parse_settings(data_set, "--data-set")).train
-    styled = cluster_styles(train, clusters, features=features, seed=seed)
+    splits = load(data, **parse_settings(data_set, "--data-set"))
+    styled, test = cluster_split_styles(splits, clusters, features=features, seed=seed)
     names = {name: np.array(getattr(styled, name)) for name in ("label_names", "factor_names")}
-    columns = {name: np.asarray(getattr(styled, name)) for name in ("x", "labels", "factors")}
-    write_arrays(out, columns | names)
+    columns = {name: np.concatenate([getattr(one, name) for one in (styled, test)]) for name in ("x", "labels", "factors")}
+    write_arrays(out, columns | names | {"split": np.repeat(["train", "test"], [len(styled), len(test)])})
     if image is not None:
         content = io.BytesIO()
-        plots.class_samples(styled.x, columns["labels"], styled.label_names, seed=seed).savefig(content, format="png", dpi=100)
+        figure = plots.class_samples(styled.x, np.asarray(styled.labels), styled.label_names, seed=seed)
+        figure.savefig(content, format="png", dpi=100)
         files.write(image, content.getvalue())
     if json:
-        print_json({"out": str(out), "styles": len(styled.label_names), "samples": len(styled)})
+        counts = {"samples": len(styled) + len(test), "train": len(styled), "test": len(test)}
+        print_json({"out": str(out), "styles": len(styled.label_names), **counts})
     else:
         hint = next_command("fit", "lord", "--data", out, "--out", Path("runs") / out.stem)
-        print(f"{len(styled):,} images in {len(styled.label_names)} styles: {out}  {hint}")
+        print(f"{len(styled):,} train and {len(test):,} test images in {len(styled.label_names)} styles: {out}  {hint}")

@@ -15,6 +15,7 @@ from untwine.samples import Samples
 
 COLUMNS = ("groups", "labels", "factors")
 NAMES = ("group_names", "label_names", "factor_names")
+SPLIT, TRAIN, TEST = "split", "train", "test"
 
 
 def read_arrays(path: Path) -> Samples:
@@ -29,14 +30,29 @@ def read_arrays(path: Path) -> Samples:
 
 
 def _from_columns(arrays: dict[str, Array]) -> Samples:
-    unknown = [key for key in arrays if key not in ("x", *COLUMNS, *NAMES)]
+    unknown = [key for key in arrays if key not in ("x", *COLUMNS, *NAMES, SPLIT)]
     if unknown:
-        raise ValueError(
-            f"arrays besides x must be among {', '.join(COLUMNS + NAMES)}; got {', '.join(unknown)}; drop or rename them."
-        )
+        known = ", ".join((*COLUMNS, *NAMES, SPLIT))
+        raise ValueError(f"arrays besides x must be among {known}; got {', '.join(unknown)}; drop or rename them.")
     columns: dict[str, Any] = {key: arrays[key] for key in COLUMNS if key in arrays}
     names: dict[str, Any] = {key: tuple(map(str, arrays[key].ravel())) for key in NAMES if key in arrays}
     return Samples(arrays["x"], **columns, **names)
+
+
+def read_test_mask(path: Path, n: int) -> Array | None:
+    """Return which of the n samples of an .npz are in the test split by its array `split`; None where it has none."""
+    if path.suffix.lower() != ".npz":
+        return None
+    with np.load(path, allow_pickle=False) as arrays:
+        if SPLIT not in arrays.files or "x" not in arrays.files:
+            return None
+        split = arrays[SPLIT]
+    if split.shape != (n,) or set(np.unique(split).tolist()) != {TRAIN, TEST}:
+        raise ValueError(
+            f"{path}: split must be {TRAIN!r} or {TEST!r} for each of the {n} samples, and both must occur; got shape "
+            f"{split.shape} with {', '.join(map(repr, np.unique(split)[:4].tolist()))}; correct it or leave it out."
+        )
+    return np.asarray(split == TEST)
 
 
 def _from_groups(arrays: dict[str, Array]) -> Samples:

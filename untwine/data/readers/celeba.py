@@ -104,7 +104,9 @@ def read_column(faces: Faces, name: str) -> tuple[tuple[str, ...], Array] | None
     path = _first(root, f"{name}.txt", f"{name}.csv", below="Anno")
     if path is None:
         return None
-    header, listed, values = _read_list(path, width=1 if name.startswith("identity") else None)
+    # Landmarks of a detector are between pixels; identities are numbers of people.
+    kind: type = np.float64 if name.startswith("list_landmarks") else np.int64
+    header, listed, values = _read_list(path, width=1 if name.startswith("identity") else None, kind=kind)
     numbers = dict(zip(listed, values.tolist(), strict=True))
     unknown = [np.nan] * values.shape[1]
     return header, np.array([numbers.get(file, unknown) for file in faces.names], dtype=np.float64)
@@ -126,8 +128,8 @@ def _read_folder(root: Path, table: Path) -> Faces:
     return Faces(table, values > 0, header, partition, lambda i: (images / names[i], str(images / names[i])), tuple(names))
 
 
-def _read_list(path: Path, width: int | None = None) -> tuple[tuple[str, ...], list[str], Array]:
-    """Read one of CelebA's lists, separated by commas or blanks: names of columns, of files, and integers (n, k)."""
+def _read_list(path: Path, width: int | None = None, kind: type = np.int64) -> tuple[tuple[str, ...], list[str], Array]:
+    """Read one of CelebA's lists, separated by commas or blanks: names of columns, of files, and numbers (n, k) of a kind."""
     try:
         rows = list(_cells(path))
     except (UnicodeDecodeError, csv.Error) as error:
@@ -145,9 +147,12 @@ def _read_list(path: Path, width: int | None = None) -> tuple[tuple[str, ...], l
             f"{path} must have a file name and {width or 40} numbers in every row; got {got}; use CelebA's own file."
         )
     try:
-        values = np.array([row[1:] for row in rows]).astype(np.int64)
+        values = np.array([row[1:] for row in rows]).astype(kind)
+        if not np.isfinite(values).all():
+            raise ValueError("one is not finite")
     except ValueError as error:
-        raise ValueError(f"{path} must have integers after each file name ({error}); use CelebA's own file.") from None
+        numbers = "integers" if kind is np.int64 else "finite numbers"
+        raise ValueError(f"{path} must have {numbers} after each file name ({error}); use CelebA's own file.") from None
     return tuple(header), [row[0] for row in rows], values
 
 

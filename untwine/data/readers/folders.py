@@ -33,7 +33,8 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
     ----------
     path
         An `.npz` with the array `x` and, where known, `groups`, `labels`, `factors` and `group_names`, `label_names`,
-        `factor_names`; or with the arrays `background` and `target` (or several `target_...`). Nothing pickled is read.
+        `factor_names`; or with the arrays `background` and `target` (or several `target_...`). Nothing pickled is read. An
+        array `split` beside x, "train" or "test" for each sample, is for `load`.
 
         An `.npy` with x alone.
 

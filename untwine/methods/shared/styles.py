@@ -7,7 +7,7 @@ transfer matches (Li et al. 2017). `LORD` then takes the clusters as classes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ import torch
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.data.splits import Splits
 from untwine.method.fields import Seed
 from untwine.networks.pretrained import weights
 from untwine.networks.pretrained.images import image_tensor
-from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, layer_features
+from untwine.networks.pretrained.perceptual import LOSS_NETWORKS, layer_features
 from untwine.registry.checks import check_choice, check_int, suggestion
 from untwine.samples import Samples
 from untwine.training.threads import one_thread
@@ -61,26 +62,67 @@ def cluster_styles(
         Labels are numbered domain by domain and named as `shoes/3`; `untwine.plots.class_samples(styled.x, styled.labels)`
         shows them (figure 12 of the paper).
     """
+    labels, names = _cluster([samples], clusters, features, path, seed)
+    return _with_styles(samples, labels[0], names)
+
+
+def cluster_split_styles(
+    splits: Splits,
+    clusters: int | Mapping[str, int] = 100,
+    *,
+    features: str = "vgg16",
+    path: str | Path | None = None,
+    seed: Seed = 0,
+) -> Splits:
+    """Return both splits with styles as labels, as `cluster_styles` does: those of the training split.
+
+    A test sample gets the nearest style of its domain. A domain that only the test split has is clustered there.
+
+    Parameters
+    ----------
+    splits
+        Training and test split, whose labels are the domains.
+    clusters, features, path, seed
+        As for `cluster_styles`.
+    """
+    labels, names = _cluster(list(splits), clusters, features, path, seed)
+    return Splits(*(_with_styles(samples, own, names) for samples, own in zip(splits, labels, strict=True)))
+
+
+def _cluster(
+    splits: Sequence[Samples], clusters: int | Mapping[str, int], features: str, path: str | Path | None, seed: int
+) -> tuple[list[Array], tuple[str, ...]]:
+    """Return the style of each sample of each split and the names of all styles; each domain by the first split that has it."""
     from sklearn.cluster import KMeans
 
-    if samples.labels is None or (samples.labels < 0).any():
-        raise ValueError("cluster_styles needs the domain of every sample as its label; got samples without one; pass labels.")
-    statistics = style_features(samples.x, features, path)
-    labels, names = np.empty(len(samples), dtype=int), list[str]()
-    for domain in np.unique(samples.labels).tolist():
-        members, name = np.flatnonzero(samples.labels == domain), samples.label_names[domain]
+    for samples in splits:
+        if samples.labels is None or (samples.labels < 0).any():
+            raise ValueError(
+                "cluster_styles needs the domain of every sample as its label; got samples without one; pass labels."
+            )
+    statistics = [style_features(samples.x, features, path) for samples in splits]
+    domains = [np.array([samples.label_names[label] for label in np.asarray(samples.labels)]) for samples in splits]
+    labels, names = [np.empty(len(samples), dtype=int) for samples in splits], list[str]()
+    occurring = [name for i, samples in enumerate(splits) for name in samples.label_names if name in domains[i]]
+    for name in dict.fromkeys(occurring):
+        members = [np.flatnonzero(own == name) for own in domains]
+        first = next(i for i, own in enumerate(members) if len(own))
         k = clusters.get(name) if isinstance(clusters, Mapping) else clusters
-        most = len(np.unique(statistics[members].round(5), axis=0))  # rounding errors are not a style
+        most = len(np.unique(statistics[first][members[first]].round(5), axis=0))  # rounding errors are not a style
         k = check_int(f"clusters of {name!r}", k, 1, most)  # no more than it has different images
         with one_thread():
-            styles = KMeans(k, n_init=INITIALISATIONS, random_state=seed).fit_predict(statistics[members])
-        labels[members] = len(names) + styles
+            model = KMeans(k, n_init=INITIALISATIONS, random_state=seed).fit(statistics[first][members[first]])
+            for i, own in enumerate(members):
+                if len(own):
+                    labels[i][own] = len(names) + (model.labels_ if i == first else model.predict(statistics[i][own]))
         names += [f"{name}{SEPARATOR}{style}" for style in range(k)]
-    domains = samples.labels[:, None].astype(float)
+    return labels, tuple(names)
+
+
+def _with_styles(samples: Samples, labels: Array, names: tuple[str, ...]) -> Samples:
+    domains = np.asarray(samples.labels)[:, None].astype(float)
     known = domains if samples.factors is None else np.hstack([samples.factors, domains])
-    return replace(
-        samples, labels=labels, label_names=tuple(names), factors=known, factor_names=(*samples.factor_names, "domain")
-    )
+    return replace(samples, labels=labels, label_names=names, factors=known, factor_names=(*samples.factor_names, "domain"))
 
 
 def style_features(x: ArrayLike, features: str = "vgg16", path: str | Path | None = None) -> Array:
@@ -88,7 +130,7 @@ def style_features(x: ArrayLike, features: str = "vgg16", path: str | Path | Non
     images = np.asarray(x)
     if images.ndim != 4 or images.shape[1] not in (1, 3):
         raise ValueError(f"x must be images (n, C, H, W), grey or RGB; got shape {images.shape}; move the channels first.")
-    check_choice("features", features, (*FEATURE_NETWORKS, "pixels"))
+    check_choice("features", features, (*LOSS_NETWORKS, "pixels"))
     network: Any = None if features == "pixels" else weights.load_perceptual_loss(features, path).float().network
     batches = []
     with torch.no_grad():

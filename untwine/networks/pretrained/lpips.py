@@ -23,7 +23,7 @@ def lpips(a: ArrayLike, b: ArrayLike, network: str = "squeezenet", **files: Any)
     a, b
         Images (n, C, H, W) of equal shapes, with 1 or 3 channels.
     network
-        `squeezenet` or `vgg16`, whose features are compared. Values of different networks are not comparable.
+        `squeezenet`, `vgg16` or `alexnet`, whose features are compared. Values of different networks are not comparable.
     files
         `weights` and `heads`, their files; by default those in `weights/` of the data folder.
     """

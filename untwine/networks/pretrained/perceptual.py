@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from untwine.networks.pretrained.alexnet import AlexNet
 from untwine.networks.pretrained.squeezenet import SqueezeNet
 from untwine.networks.pretrained.vgg16 import VGG16
 
@@ -32,12 +33,13 @@ class FeatureNetwork(NamedTuple):
     build: Callable[[], nn.Module]
     weights_prefix: str
     heads_prefix: str  # of the file with LPIPS's linear heads
-    loss_layers: tuple[int, ...]
+    loss_layers: tuple[int, ...]  # none for a network of LPIPS alone
     lpips_layers: tuple[int, ...]
     lpips_channels: tuple[int, ...]
 
 
 SQUEEZENET = (1, 4, 7, 9, 10, 11, 12)
+ALEXNET = (1, 4, 7, 9, 11)  # every ReLU
 FEATURE_NETWORKS = {
     # ReLU 1_2, 2_2, 3_2, 4_3 and the last pooling; ReLU 1_2, 2_2, 3_3, 4_3 and 5_3.
     "vgg16": FeatureNetwork(VGG16, "vgg16", "lpips_v0.1_vgg", (3, 8, 13, 22, 30), (3, 8, 15, 22, 29), (64, 128, 256, 512, 512)),
@@ -49,7 +51,9 @@ FEATURE_NETWORKS = {
         SQUEEZENET,
         (64, 128, 256, 384, 384, 512, 512),
     ),
+    "alexnet": FeatureNetwork(AlexNet, "alexnet", "lpips_v0.1_alex", (), ALEXNET, (64, 192, 384, 256, 256)),
 }
+LOSS_NETWORKS = tuple(name for name, network in FEATURE_NETWORKS.items() if network.loss_layers)
 
 
 def layer_features(network: Any, x: Tensor, layers: Sequence[int]) -> Iterator[Tensor]:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from untwine.data.location import data_folder
 from untwine.data.readers.arrays import load_arrays
-from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, LPIPS, PerceptualLoss
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, LOSS_NETWORKS, LPIPS, PerceptualLoss
 from untwine.registry.checks import check_choice
 from untwine.runs import files
 
@@ -68,7 +68,7 @@ def load_perceptual_loss(name: str, weights: str | Path | None = None) -> Percep
     weights
         Its weight file; by default the one in `weights/` of the data folder.
     """
-    network = FEATURE_NETWORKS[check_choice("the network", name, FEATURE_NETWORKS)]
+    network = FEATURE_NETWORKS[check_choice("the network", name, LOSS_NETWORKS)]
     return _perceptual_loss(name, Path(weights) if weights is not None else require_weights(name, network.weights_prefix))
 
 
@@ -78,7 +78,7 @@ def load_lpips(name: str = "squeezenet", weights: str | Path | None = None, head
     Parameters
     ----------
     name
-        `vgg16` or `squeezenet`.
+        `vgg16`, `squeezenet` or `alexnet`.
     weights, heads
         The weight files of the network and of the linear heads; by default those in `weights/` of the data folder.
     """
@@ -97,7 +97,7 @@ def convert(source: str | Path, out: str | Path | None = None) -> Path:
     Parameters
     ----------
     source
-        The file: torchvision's VGG16 or SqueezeNet 1.1, or the linear heads of LPIPS v0.1.
+        The file: torchvision's VGG16, SqueezeNet 1.1 or AlexNet, or the linear heads of LPIPS v0.1 for one of them.
     out
         The file to write; by default in `weights/` of the data folder, under the name that it is loaded by.
     """
