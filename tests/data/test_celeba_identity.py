@@ -49,6 +49,33 @@ def test_landmarks_are_factors_if_available(tmp_path):
     np.testing.assert_array_equal(train.factors, np.c_[indices, 2 * indices])
 
 
+@pytest.mark.parametrize("ending", ["txt", "csv"])
+def test_landmarks_between_pixels_are_read_as_they_are(tmp_path, ending):
+    make_folder(tmp_path, N)
+    make_lists(tmp_path)
+    separator, head = (",", "image_id,") if ending == "csv" else (" ", f"{N}\n")
+    values = np.round(np.random.default_rng(0).uniform(-3, 180, (N, 4)), 3)
+    names = ("lefteye_x", "lefteye_y", "nose_x", "nose_y")
+    lines = [separator.join((f"{i + 1:06d}.jpg", *map(str, row))) for i, row in enumerate(values)]
+    path = tmp_path / f"list_landmarks_align_celeba.{ending}"
+    path.write_text("\n".join([head + separator.join(names), *lines]) + "\n")
+    train, test = load("celeba_identity", folder=tmp_path, n_test=3, size=32)
+    for split in (train, test):
+        np.testing.assert_allclose(split.factors, values[indices_of(split.x)], rtol=1e-6)
+    path.write_text(path.read_text().replace(str(values[5, 2]), "inf"))
+    with pytest.raises(ValueError, match=r"must have finite numbers after each file name"):
+        load("celeba_identity", folder=tmp_path, n_test=3, size=32)
+
+
+def test_people_and_attributes_are_integers(tmp_path):
+    make_folder(tmp_path, N)
+    make_lists(tmp_path)
+    path = tmp_path / "identity_CelebA.txt"
+    path.write_text(path.read_text().replace(" 100\n", " 100.5\n", 1))
+    with pytest.raises(ValueError, match=r"identity_CelebA.txt must have integers after each file name"):
+        load("celeba_identity", folder=tmp_path, n_test=3, size=32)
+
+
 def test_transfer_and_landmark_metrics_apply(tmp_path):
     """The metrics find landmarks by name; the identity method transfers nothing."""
     make_folder(tmp_path, N)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from untwine.data import read_samples
+from untwine.data import load, read_samples
 
 RNG = np.random.default_rng(0)
 
@@ -249,3 +249,23 @@ def test_bad_paths_and_sizes_are_refused(tmp_path):
         read_samples(tmp_path, size=4)
     with pytest.raises(TypeError, match="path must be a str or Path; got 3"):
         read_samples(3)
+
+
+def test_an_npz_with_a_split_keeps_it(tmp_path):
+    x, split = np.arange(24.0).reshape(12, 2), np.where(np.arange(12) % 4 == 1, "test", "train")
+    np.savez(tmp_path / "own.npz", x=x, labels=np.arange(12) % 3, split=split)
+    train, test = load(tmp_path / "own.npz")
+    np.testing.assert_array_equal(test.x, x[[1, 5, 9]])
+    np.testing.assert_array_equal(train.x, np.delete(x, [1, 5, 9], 0))
+    assert test.labels.tolist() == [1, 2, 0]
+    assert len(read_samples(tmp_path / "own.npz")) == 12
+    for options in ({"test": 0.5}, {"seed": 1}):
+        with pytest.raises(ValueError, match="has its own split; test and seed must be left out"):
+            load(tmp_path / "own.npz", **options)
+
+
+@pytest.mark.parametrize("split", [np.repeat("train", 4), np.array(["train", "test"]), np.array([0, 1, 0, 1])], ids=str)
+def test_a_wrong_split_is_refused(tmp_path, split):
+    np.savez(tmp_path / "own.npz", x=np.ones((4, 2)), split=split)
+    with pytest.raises(ValueError, match="split must be 'train' or 'test' for each of the 4 samples, and both must occur"):
+        load(tmp_path / "own.npz")

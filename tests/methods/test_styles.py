@@ -8,8 +8,9 @@ from torch.nn import functional
 import untwine as un
 from untwine import manipulate, plots
 from untwine.cli.app import main
-from untwine.methods.shared.styles import cluster_styles, domain_mask, style_features
-from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS
+from untwine.data import Splits
+from untwine.methods.shared.styles import cluster_split_styles, cluster_styles, domain_mask, style_features
+from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, LOSS_NETWORKS
 from untwine.runs import files
 from untwine.runs.files import write_tensors
 from untwine.samples import Samples
@@ -43,6 +44,23 @@ def test_styles_are_found_inside_each_domain():
     np.testing.assert_array_equal(again.labels, result.labels)
 
 
+def test_styles_of_both_splits_are_those_of_the_training_split():
+    data, truth = drawings()
+    is_test = np.arange(len(truth)) % 3 == 0
+    styled = cluster_split_styles(Splits(data[~is_test], data[is_test]), {"edges": 1, "shoes": 3}, features="pixels")
+    alone = cluster_styles(data[~is_test], {"edges": 1, "shoes": 3}, features="pixels")
+    np.testing.assert_array_equal(styled.train.labels, alone.labels)
+    assert styled.train.label_names == styled.test.label_names == alone.label_names
+    style_of = dict(zip(truth[~is_test].tolist(), styled.train.labels.tolist(), strict=True))
+    assert styled.test.labels.tolist() == [style_of[style] for style in truth[is_test].tolist()]
+    np.testing.assert_array_equal(styled.test.x, data.x[is_test])
+    np.testing.assert_array_equal(styled.test.factors, np.c_[data.factors[is_test], data.labels[is_test]])
+    # A domain that only the test split has is clustered there.
+    apart = cluster_split_styles(Splits(data[truth > 0], data[truth == 0]), {"edges": 1, "shoes": 3}, features="pixels")
+    assert apart.train.label_names == ("shoes/0", "shoes/1", "shoes/2", "edges/0")
+    assert set(apart.test.labels) == {3}
+
+
 def test_features_are_the_mean_and_std_of_each_channel():
     x = np.random.default_rng(0).random((3, 3, 9, 8)).astype(np.float32)
     np.testing.assert_allclose(style_features(x, "pixels"), np.c_[x.mean((2, 3)), x.std((2, 3))], atol=1e-6)
@@ -50,7 +68,7 @@ def test_features_are_the_mean_and_std_of_each_channel():
     np.testing.assert_allclose(style_features(moved, "pixels"), style_features(x, "pixels"), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", list(FEATURE_NETWORKS))
+@pytest.mark.parametrize("name", LOSS_NETWORKS)
 def test_features_of_a_network_are_those_of_its_first_layer(name, tmp_path):
     torch.manual_seed(0)
     network = FEATURE_NETWORKS[name].build()
@@ -115,7 +133,10 @@ def inside(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("inside")
 def test_from_domains_to_styles_to_translations(capsys):
     assert command("styles", "drawings.npz", "--clusters", 3, "--features", "pixels", "--out", "s.npz", "--image", "s.png") == 0
-    assert "images in 6 styles: s.npz" in capsys.readouterr().out
+    assert "38 train and 10 test images in 6 styles: s.npz" in capsys.readouterr().out
+    before, after = un.load("drawings.npz"), un.load("s.npz")
+    for split in ("train", "test"):  # the same samples are in the same split
+        np.testing.assert_array_equal(getattr(after, split).x, getattr(before, split).x)
     options = ("--set", "epochs=2", "--set", "epochs_encoders=1", "--set", "width=8", "--quiet")
     assert command("fit", "lord", "--data", "s.npz", *options, "--out", "run") == 0
     assert command("translate", "run", "--to", "shoes", "--n", 3, "--samples", 2, "--out", "t.npz") == 0

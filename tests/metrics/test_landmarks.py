@@ -36,6 +36,18 @@ def test_the_constant_is_the_mean_distance_to_the_mean_of_the_other_folds():
     assert result.error == pytest.approx(result.constant)  # a constant code predicts the mean
 
 
+def test_landmarks_between_pixels_are_not_rounded():
+    pose, points, _ = faces()
+    data = Samples(pose, factors=points.reshape(400, -1), factor_names=[f"landmark {i}" for i in range(8)])
+    assert not np.equal(data.factors, np.round(data.factors)).any()
+
+    class Pose:
+        def encode(self, x):
+            return Latents({"content": x})
+
+    assert evaluate(Pose(), data, ["landmarks"])["landmarks.content"].value < 1e-4  # rounding would leave about 0.4
+
+
 def test_noise_of_known_size_is_the_error_that_is_left():
     pose, points, rng = faces(4000)
     noisy = points + 2 * rng.normal(size=points.shape)

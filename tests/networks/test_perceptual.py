@@ -14,6 +14,7 @@ from untwine.networks.pretrained.perceptual import FEATURE_NETWORKS, LPIPS, Perc
 from untwine.networks.pretrained.vgg16 import VGG16
 from untwine.networks.pretrained.weights import find_weights
 
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 GOLDEN = Path(__file__).parents[1] / "golden" / "lpips_squeeze.npz"
 
 
@@ -119,6 +120,42 @@ def test_the_layers_are_the_published_ones():
     assert shapes["squeezenet"] == [tuple(shape) for shape in np.load(GOLDEN)["feature_shapes"].tolist()]
     for known in FEATURE_NETWORKS.values():
         assert len(known.lpips_channels) == len(known.lpips_layers)
+
+
+def test_lpips_with_alexnet_by_hand(tmp_path, monkeypatch):
+    """Random weights, written as the published files are; the reference is a plain loop over convolutions."""
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    rng, network = np.random.default_rng(0), FEATURE_NETWORKS["alexnet"]
+    sizes = {0: (64, 3, 11), 3: (192, 64, 5), 6: (384, 192, 3), 8: (256, 384, 3), 10: (256, 256, 3)}
+    weights = {f"features.{i}.weight": rng.normal(size=(*s, s[2])) / np.sqrt(s[1] * s[2] ** 2) for i, s in sizes.items()}
+    weights |= {f"features.{i}.bias": 0.1 * rng.normal(size=s[0]) for i, s in sizes.items()}
+    heads = {f"lin{k}.model.1.weight": rng.uniform(size=(1, s[0], 1, 1)) for k, s in enumerate(sizes.values())}
+    (tmp_path / "weights").mkdir()
+    unused = {"classifier.1.weight": np.zeros((2, 2))}  # published files have a classifier
+    for name, arrays in (("alexnet-owt.npz", weights | unused), ("lpips_v0.1_alex.npz", heads)):
+        np.savez(tmp_path / "weights" / name, **{key: value.astype(np.float32) for key, value in arrays.items()})
+    pair = rng.integers(0, 256, (2, 2, 3, 70, 64)).astype(np.uint8)
+    taps = []
+    for x in pair:
+        z, own = (torch.tensor(x / 255) - torch.tensor(MEAN).view(3, 1, 1)) / torch.tensor(STD).view(3, 1, 1), []
+        for (i, (_, _, side)), stride in zip(sizes.items(), (4, 1, 1, 1, 1), strict=True):
+            w, b = (torch.tensor(weights[f"features.{i}.{kind}"]) for kind in ("weight", "bias"))
+            z = functional.conv2d(z, w, b, stride, {11: 2, 5: 2, 3: 1}[side]).clamp(min=0)
+            own.append(z.numpy())
+            z = functional.max_pool2d(z, 3, 2) if i in (0, 3) else z
+        taps.append(own)
+    expected = np.zeros(2)
+    for k, both in enumerate(zip(*taps, strict=True)):
+        a, b = (one / np.sqrt((one**2).sum(1, keepdims=True)) for one in both)
+        expected += (heads[f"lin{k}.model.1.weight"][0] * (a - b) ** 2).sum(1).mean((1, 2))
+    np.testing.assert_allclose(lpips(*pair, "alexnet"), expected, rtol=1e-4)
+    assert (lpips(pair[0], pair[0], "alexnet") == 0).all()
+    assert lpips(*pair[:, :, :, :16, :16], "alexnet").shape == (2,)  # small images are up-sampled
+    with torch.device("meta"):
+        features = list(layer_features(network.build(), torch.empty(1, 3, 64, 64), network.lpips_layers))
+        # 2,469,696 is the published count of all layers before the classifier.
+        assert sum(p.numel() for p in network.build().parameters()) == 2_469_696
+    assert [tuple(one.shape[1:]) for one in features] == [(64, 15, 15), (192, 7, 7), *((c, 3, 3) for c in (384, 256, 256))]
 
 
 def published():

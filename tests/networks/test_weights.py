@@ -6,6 +6,7 @@ import torch
 
 import untwine as un
 from untwine.cli.app import main
+from untwine.evaluation.registry import METRICS
 from untwine.evaluation.scoring import evaluate
 from untwine.networks.pretrained import reconstruction, weights
 from untwine.networks.pretrained.lpips import lpips
@@ -71,6 +72,8 @@ def test_missing_weights_are_refused(empty_folder):
         lpips(np.zeros((1, 3, 40, 40)), np.zeros((1, 3, 40, 40)))
     with pytest.raises(ValueError, match="the network must be 'vgg16' or 'squeezenet'; got 'alexnet'"):
         weights.load_perceptual_loss("alexnet")
+    with pytest.raises(ValueError, match=r"weights of alexnet must be in a file .*alexnet\*.safetensors or .npz; found none"):
+        lpips(np.zeros((1, 3, 40, 40)), np.zeros((1, 3, 40, 40)), "alexnet")
     assert not list(empty_folder.iterdir())
 
 
@@ -106,6 +109,18 @@ def test_class_transfer_is_scored_by_lpips():
     assert list(scores) == ["transfer_lpips.x", "transfer_lpips_unmoved.x"]
     assert scores["transfer_lpips.x"].direction == "lower"
     assert scores["transfer_lpips.x"].value > 0
+    with pytest.raises(ValueError, match=r"the weights of alexnet must be in a file"):
+        evaluate(un.LORD(**TINY, epochs_encoders=1).fit(data), data, ["transfer_lpips(network=alexnet)"])
+    with pytest.raises(ValueError, match="'squeezenet', 'vgg16' or 'alexnet'; got 'alex'; did you mean 'alexnet'"):
+        evaluate(None, data, ["transfer_lpips(network=alex)"])
+
+
+def test_the_networks_of_the_metric_are_those_of_lpips():
+    from untwine.metrics.transfer_lpips import TransferLPIPSOptions
+
+    for name in FEATURE_NETWORKS:
+        METRICS["transfer_lpips"].with_options(network=name)
+    assert TransferLPIPSOptions().network == "squeezenet"
 
 
 def test_a_public_file_becomes_safetensors(random_weights, empty_folder, capsys):

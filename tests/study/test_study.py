@@ -180,6 +180,39 @@ def test_another_configuration_has_another_fingerprint_and_labels_do_not_count(t
         assert changed[0] != base[0], new
 
 
+def test_options_of_a_metric_are_in_the_fingerprint_and_defaults_are_not(tmp_path):
+    def cells(metrics):
+        return written(tmp_path, STUDY.replace('metrics = ["factors", "w2"]', f"metrics = {metrics}", 1)).cells()
+
+    base = cells('["factors", "w2"]')
+    for same in ('["factors", "w2(of=means)"]', '["factors()", "w2( batch=null, of = means )"]'):
+        assert [cell.fingerprint for cell in cells(same)] == [cell.fingerprint for cell in base]
+    other = cells('["factors", "w2(batch = 4, of=samples)"]')
+    assert other[0].metrics == ("factors", "w2(of=samples,batch=4)")
+    assert other[0].fingerprint != base[0].fingerprint
+    assert other[0].folder(tmp_path) == base[0].folder(tmp_path)  # trained alike
+    for wrong, sentence in (
+        ("w2(of=sample)", "of must be 'means' or 'samples'; got 'sample'; did you mean 'samples'"),
+        ("w2(off=samples)", "must be known ones; got 'off'; did you mean 'of'"),
+        ("w3(of=samples)", "metric must be a name from the catalogue; got 'w3'; did you mean 'w2'"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            cells(f'["factors", "{wrong}"]')
+
+
+def test_a_cell_scores_a_metric_with_and_without_options(tmp_path):
+    text = STUDY.replace('metrics = ["factors", "w2"]', 'metrics = ["w2", "w2(of=samples,batch=4)"]', 1)
+    text = text.replace('epochs_scored = [1, 2]\nepochs_metrics = ["w2"]\n', "")
+    text = text.replace('scores = ["w2.common"]', 'scores = ["w2(of=samples,batch=4).common"]')
+    study = written(tmp_path, text)
+    cell = study.cells()[0]
+    results.append(tmp_path / "results" / "tiny.csv", run_cell(cell, tmp_path / "runs", un.load(cell.name, **cell.options)))
+    rows = {row["score"]: row["value"] for row in study.results()}
+    assert {"w2.common", "w2(of=samples,batch=4).common", "w2_relative(of=samples,batch=4).common"} <= set(rows)
+    (entry,) = [one for one in study.table().entries if (one.row, one.column) == ("Eq. 8", "W2")]
+    assert (entry.score, entry.mean) == ("w2(of=samples,batch=4).common", rows["w2(of=samples,batch=4).common"])
+
+
 def test_a_new_version_of_a_metric_is_another_fingerprint_for_its_cells_alone(tmp_path, monkeypatch):
     rows = '[[row]]\nlabel = "PCA"\nmetrics = ["factors"]\n'
     study = written(tmp_path, STUDY.replace('[[row]]\nlabel = "PCA"\n', rows))

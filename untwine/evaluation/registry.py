@@ -61,8 +61,6 @@ METRICS: Catalogue[Metric] = Catalogue("metric", "untwine.metrics", _built_in, _
 
 def find_metric(text: str) -> Metric:
     """Return a metric by its name, "z_diff", or by its name and options, "z_diff(pairs=256)"; wrong ones are refused."""
-    if not isinstance(text, str):
-        return METRICS.find(text)
     name, options = parse(text)
     return METRICS.find(name).with_options(**options)
 

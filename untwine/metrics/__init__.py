@@ -19,6 +19,7 @@ from untwine.metrics.leakage import leakage_score
 from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
 from untwine.metrics.mig import mig_score
 from untwine.metrics.modularity import modularity_score
+from untwine.metrics.options import Options
 from untwine.metrics.per_class import per_class_accuracy
 from untwine.metrics.probe import probe_accuracy
 from untwine.metrics.reading import mlp_probe_accuracy
@@ -41,6 +42,7 @@ __all__ = [
     "Encoded",
     "Measurement",
     "Metric",
+    "Options",
     "Requirement",
     "ScoreInfo",
     "attribute_accuracy",

@@ -142,7 +142,7 @@ class ZDiffOptions(Options):
     Parameters
     ----------
     pairs
-        Pairs of samples that a point is the mean of; more make rare factors easier to predict.
+        Pairs of samples that a point is the mean of. Scores of different numbers cannot be compared.
     leave_out
         Names of factors that are left out: with shape and without it are two protocols for sprites.
     classifier

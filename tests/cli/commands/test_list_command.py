@@ -7,7 +7,9 @@ import pytest
 from command_line import exit_code, run
 
 import untwine as un
+from untwine.evaluation.registry import METRICS
 from untwine.methods import METHODS
+from untwine.metrics.options import Options
 
 
 @pytest.mark.parametrize("what", ["methods", "data", "metrics"])
@@ -76,6 +78,27 @@ def test_a_metric_in_detail_says_version_and_whether_it_is_on_request(capsys):
         (metric,) = json.loads(capsys.readouterr().out)
         assert (metric["name"], metric["on_request"]) == (name, words == "on request")
         assert f"version: {metric['version']}" in out
+
+
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.options != Options()])
+def test_a_metric_in_detail_has_its_options(name, capsys):
+    run("list", "metrics", name, "--json")
+    (metric,) = json.loads(capsys.readouterr().out)
+    assert {option["name"]: option["default"] for option in metric["parameters"]} == metric["options"]
+    assert [option["name"] for option in metric["parameters"] if not option["kind"] or not option["meaning"]] == []
+    run("list", "metrics", name)
+    out = capsys.readouterr().out
+    assert f"Options (--metric-set {name}.name=value)" in out
+    assert all(option["meaning"] in out for option in metric["parameters"])
+
+
+def test_the_options_of_z_diff_are_those_of_its_paper_and_most_metrics_have_none(capsys):
+    run("list", "metrics", "--json")
+    options = {row["name"]: row["options"] for row in json.loads(capsys.readouterr().out)}
+    assert options["z_diff"] == {"pairs": 64, "leave_out": [], "classifier": "svm"}
+    assert options["mig"] == {}
+    run("list", "metrics", "mig")
+    assert "Options" not in capsys.readouterr().out
 
 
 NEAREST = [("methods", "vea", "vae"), ("data", "celebra", "celeba"), ("metrics", "prob", "probe")]

@@ -147,7 +147,7 @@ def _read_list(path: Path, width: int | None = None, kind: type = np.int64) -> t
             f"{path} must have a file name and {width or 40} numbers in every row; got {got}; use CelebA's own file."
         )
     try:
-        values = np.array([row[1:] for row in rows]).astype(kind)
+        values: Array = np.array([row[1:] for row in rows]).astype(kind)
         if not np.isfinite(values).all():
             raise ValueError("one is not finite")
     except ValueError as error:

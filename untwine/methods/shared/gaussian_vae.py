@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from untwine.method.fields import Count, Likelihood, Positive
@@ -38,6 +39,10 @@ class GaussianVAE(Trained):
     def codes(self, x: Tensor) -> dict[str, Tensor]:
         """Return the posterior mean of each block."""
         return {name: code.mu for name, code in self.nets_["vae"].encode(x).items()}
+
+    def code_std(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the posterior standard deviation of each block."""
+        return {name: torch.exp(0.5 * code.logvar) for name, code in self.nets_["vae"].encode(x).items()}
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
         """Return the mean of p(x | codes)."""
