@@ -206,6 +206,10 @@ def test_an_unknown_shell_is_refused(monkeypatch, capsys):
         ),
         ("fit vae --sede 3 --out x", "`untwine fit` has no option --sede; did you mean --seed?"),
         ("evaluate x --seed 3", "`untwine evaluate` has no option --seed; did you mean --seeds?"),
+        (
+            "evaluate x --metrics z_diff --pairs 256",
+            "`untwine evaluate` has no option --pairs; did you mean `--metric-set z_diff.pairs=256`?",
+        ),
         ("swap x --blok common --out x.png", "`untwine swap` has no option --blok; did you mean --block?"),
         ("study table x.toml --spred std", "`untwine study table` has no option --spred; did you mean --spread?"),
         ("fit vae --colour red --out x", "`untwine fit` has no option --colour; see `untwine fit --help`."),

@@ -261,12 +261,12 @@ def pairs(n=1000, shift=0.0):
 
 
 def test_w2_of_samples_is_that_of_two_gaussians():
-    data = pairs(2000, shift=3.0)
+    data = pairs(400, shift=3.0)
     scores = evaluate(Posterior(2.0, 0.5), data, ["w2", "w2(of=samples)"], seeds=2)
     assert scores["w2.common"].value == pytest.approx(9.0)
-    assert scores["w2(of=samples).common"].value == pytest.approx(9.0 + (2.0 - 0.5) ** 2, rel=0.05)
+    assert scores["w2(of=samples).common"].value == pytest.approx(9.0 + (2.0 - 0.5) ** 2, rel=0.15)
     relative = 11.25 / ((9.0 + 4.0 + 0.25) / 2)
-    assert scores["w2_relative(of=samples).common"].value == pytest.approx(relative, rel=0.05)
+    assert scores["w2_relative(of=samples).common"].value == pytest.approx(relative, rel=0.15)
     without = evaluate(Posterior(), data, ["w2", "w2(of=samples)"], seeds=2)
     assert without["w2(of=samples).common"].value == without["w2.common"].value  # no noise, the same codes
     again = evaluate(Posterior(2.0, 0.5), data, ["w2(of=samples)"], seeds=2)

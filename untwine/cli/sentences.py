@@ -66,15 +66,18 @@ def unknown_option(option: str, tokens: Sequence[str], chain: Sequence[str], fla
     """
     name, flags = option.lstrip("-").replace("-", "_"), tuple(flags)
     refused = f"`{' '.join(('untwine', *chain))}` has no option {option}"
-    settings = {flag: names(tokens) for flag, names in SETTINGS.items() if flag in flags}
+    # By the option's name alone: that of a metric is set as "z_diff.pairs".
+    settings = {
+        flag: {full.rpartition(".")[2]: full for full in names(tokens)} for flag, names in SETTINGS.items() if flag in flags
+    }
     for flag, names in settings.items():
         if name in names:
-            return f"{refused}; did you mean `{_setting(flag, name, option, tokens)}`?"
+            return f"{refused}; did you mean `{_setting(flag, names[name], option, tokens)}`?"
     if near := nearest(option, flags, 0.75):
         return f"{refused}; did you mean {near}?"
     for flag, names in settings.items():
         if near := nearest(name, names):
-            return f"{refused}; did you mean `{_setting(flag, near, option, tokens)}`?"
+            return f"{refused}; did you mean `{_setting(flag, names[near], option, tokens)}`?"
     return f"{refused}; see `{' '.join(('untwine', *chain, '--help'))}`."
 
 
@@ -104,4 +107,14 @@ def _data_options(tokens: Sequence[str]) -> tuple[str, ...]:
     return () if name is None else tuple(inspect.signature(known[name]).parameters)
 
 
-SETTINGS = {"--set": _method_options, "--data-set": _data_options}
+def _metric_options(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return the options of the metrics that a command line names, each with its metric."""
+    from dataclasses import fields
+
+    from untwine.evaluation.registry import METRICS
+
+    named = [METRICS[token] for token in tokens if token in METRICS]
+    return tuple(f"{metric.name}.{field.name}" for metric in named for field in fields(metric.options))
+
+
+SETTINGS = {"--set": _method_options, "--data-set": _data_options, "--metric-set": _metric_options}

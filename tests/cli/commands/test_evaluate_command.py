@@ -94,6 +94,7 @@ def test_classifiers_learn_from_the_training_split_on_request(tmp_path, capsys):
     x = np.c_[5.0 * labels * np.where(split == "train", 1, -1), rng.normal(size=(n, 2))]
     np.savez(tmp_path / "data.npz", x=x, labels=labels, split=split)
     run("fit", "pca", "--data", tmp_path / "data.npz", "--set", "n_latent=3", "--out", tmp_path / "run", "--quiet")
+    capsys.readouterr()
     values = {}
     for words in ((), ("--learn-from", "folds"), ("--learn-from", "train")):
         run("evaluate", tmp_path / "run", "--quiet", "--metrics", "probe", "--json", *words)

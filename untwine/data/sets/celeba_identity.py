@@ -51,7 +51,7 @@ def celeba_identity(
     - Label: the person, by CelebA's number.
     - Factors: CelebA's five landmarks, `landmark lefteye_x` to `landmark rightmouth_y` in pixels of the aligned image, if
       `list_landmarks_align_celeba.txt` exists; else none. A list of the same form with more landmarks, such as the paper's 68,
-      is used whole.
+      or with decimals is used as it is.
     """
     size, seed, least = check_size(size), check_int("seed", seed, 0), check_int("least", least, 1)
     faces = read_celeba(folder)
