@@ -56,10 +56,10 @@ def test_a_reader_that_leaves_early_is_no_error():
         (("encode",), [".npz", ".csv", "--split", "--overwrite"]),
         (
             ("swap",),
-            ["untwine swap runs/x a.png b.png", "--samples", "--pairs", "--block", "--plain", "one column per B"],
+            ["untwine swap runs/x a.png b.png", "--samples", "--pairs", "--block", "--plain", "one column per B", "--beside"],
         ),
         (("remove",), ["untwine remove runs/x", "background counterpart", "--overwrite", "--json"]),
-        (("sample",), ["untwine sample runs/x", "--draw", "prior", "--n ", "one column per draw"]),
+        (("sample",), ["untwine sample runs/x", "--draw", "prior", "--n ", "one column per draw", "--reference", "--beside"]),
         (("interpolate",), ["untwine interpolate runs/x", "--steps", "all"]),
         (("traverse",), ["untwine traverse runs/x", "--steps", "--latents", "middle 98 %"]),
         (("styles",), ["untwine styles shoes.npz", "--clusters", "--features", "--image", ".npz"]),
