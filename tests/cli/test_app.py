@@ -61,7 +61,7 @@ def test_a_reader_that_leaves_early_is_no_error():
         (("remove",), ["untwine remove runs/x", "background counterpart", "--overwrite", "--json"]),
         (("sample",), ["untwine sample runs/x", "--draw", "prior", "--n ", "one column per draw", "--reference", "--beside"]),
         (("interpolate",), ["untwine interpolate runs/x", "--steps", "all"]),
-        (("traverse",), ["untwine traverse runs/x", "--steps", "--latents", "middle 98 %"]),
+        (("traverse",), ["untwine traverse runs/x", "--steps", "--latents", "middle 98 %", "--choose", "--factors"]),
         (("styles",), ["untwine styles shoes.npz", "--clusters", "--features", "--image", ".npz"]),
         (("translate",), ["untwine translate runs/x edge.png --to shoes", "--style", "--n", "--plain"]),
         (("convert",), ["untwine convert vgg16-397923af.pth", "No code in the file is run", "UNTWINE_DATA"]),
