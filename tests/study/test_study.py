@@ -701,6 +701,7 @@ def test_figure_2_of_dip_vae_is_drawn_from_its_sweeps(tmp_path):
         (cell.fingerprint, score, value)
         for number, cell in enumerate(study.cells())
         for score, value in (("sap.z", 0.01 * number), ("z_diff.z", 0.05), ("reconstruction.x", 0.02 + 1e-4 * number))
+        if score.split(".")[0] in cell.metrics
     ]
     lines = [f"dip_figure2,small,CelebA,x,0,20,{score},{value},0,1,1,0,0,{print_},0" for print_, score, value in rows]
     (tmp_path / "dip_figure2.csv").write_text("\n".join([results.HEAD.strip(), *lines]) + "\n")
@@ -720,10 +721,10 @@ def test_the_affectnet_table_has_the_papers_numbers_and_runs_on_a_small_copy(tmp
     paper = {cell.row: cell for cell in un.Study.read(path).cells("paper")}["Rb-VAE"]
     assert (paper.options["size"], paper.options["n_test"], paper.options["n_background"]) == (96, 500, 10000)
     assert (paper.params["epochs"], paper.params["batch"], paper.learn) == (20, 36, "first half")
-    make_affectnet(tmp_path)
+    make_affectnet(tmp_path, lists=[("training.csv", 12), ("validation.csv", 5)])
     text = path.read_text().replace(
         "size = 32, n_per_class = 500, n_background = 2000, n_test = 250",
-        f"size = 16, n_per_class = 8, n_background = 8, n_test = 2, folder = {str(tmp_path)!r}",
+        f"size = 16, n_per_class = 7, n_background = 7, n_test = 5, folder = {str(tmp_path)!r}",
     )
     study = written(tmp_path, text.replace("epochs = 20, batch = 32", "epochs = 1, batch = 8, width = 8"), "affectnet")
     table = tmp_path / "results" / "affectnet.csv"

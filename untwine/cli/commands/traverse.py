@@ -36,7 +36,7 @@ def command(
     block: Annotated[str | None, Parameter(help="A latent block; by default the only one, or salient.")] = None,
     steps: int = 8,
     latents: int | None = None,
-    choose: tuple[int, ...] = (),
+    choose: Annotated[tuple[int, ...], Parameter(consume_multiple=True)] = (),
     ends: tuple[float, float] | None = None,
     factors: bool = False,
     source: FromData = FROM_DATA,
