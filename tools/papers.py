@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, product
+from math import hypot
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Literal, NamedTuple, get_args
@@ -58,9 +59,11 @@ networks, fewer epochs.
 - A published number is **reached** if our mean over seeds is as good or better, in the direction of its metric, or worse by at
   most {100 * TOLERANCE:.0f} % of it; a score without a direction must be within that. The **order** counts the pairs of
   rows that differ in a published column, and how many of them differ in the same direction in ours.
-- **reproduced**: every published number has a finished counterpart that reaches it, or every comparison of a claim holds.
-  **not reproduced**: none is reached and at most half of the order agrees, or no comparison holds. **in part**: anything
-  between. Where another data set stands in for the paper's, only the order is counted, and the state is at most "in part".
+- **reproduced**: every published number has a finished counterpart that reaches it; of a claim, every comparison holds
+  **clearly**, by more than the seeds vary (the root of both squared standard deviations). **not reproduced**: none is reached
+  and at most half of the order agrees, or no comparison holds. **in part**: anything between. Where another data set stands
+  in for the paper's, only the order is counted, and the state is at most "in part". "by" is the mean difference in favour of
+  a claim.
 - **drawn**: a figure of images without numbers, which the command draws. **implemented**: a setting or an algorithm that the
   command runs. **tested**: held by a test. **not run**: no cell with a published number is finished. **data not at hand**:
   the same, because the data could not be had; with the user's copy the command works. **not measured**: a judgement of the
@@ -86,6 +89,8 @@ class Count(NamedTuple):
         Pairs of finished rows that differ in a published column, and those of them in the same order in ours.
     differences
         Relative absolute differences of the finished ones.
+    seeds
+        The lowest number of finished seeds, where it is not all of them; else empty.
     """
 
     published: int
@@ -94,6 +99,7 @@ class Count(NamedTuple):
     pairs: int
     agreeing: int
     differences: tuple[float, ...]
+    seeds: str = ""
 
 
 @cache
@@ -150,6 +156,7 @@ def count(entries: Iterable[Entry]) -> Count:
         pairs,
         agreeing,
         tuple(abs(ours - theirs) / abs(theirs) for _, ours, theirs in done if theirs),
+        min((f"{entry.seeds} of {entry.of} seeds" for entry, _, _ in done if entry.seeds < entry.of), default=""),
     )
 
 
@@ -179,7 +186,7 @@ def of_tables(item: Mapping[str, Any], missing: Mapping[str, str], stand_ins: Ma
         sets = {label(data): str(data["name"]) for data in study(name).spec["data"]}
         for size in ("paper", "small"):
             for data in dict.fromkeys(entry.data for entry in table(name, size)):
-                if data not in item.get("data", sets) or sets[data] == item.get("without"):
+                if data not in item.get("data", sets):
                     continue
                 columns = item.get("columns")
                 counted = count(e for e in table(name, size) if e.data == data and (not columns or e.column in columns))
@@ -202,13 +209,25 @@ def _words(counted: Count, stands_for: str | None) -> str:
         return f"stands in for {stands_for}; {order}"
     missing = f" ({counted.published - counted.finished} not finished)" if counted.finished < counted.published else ""
     far = f"; median difference {100 * median(counted.differences):.0f} %" if counted.differences else ""
-    return f"{counted.reached} of {counted.published} numbers reached{missing}, {order}{far}"
+    seeds = f"; {counted.seeds}" if counted.seeds else ""
+    return f"{counted.reached} of {counted.published} numbers reached{missing}, {order}{far}{seeds}"
 
 
 class Compared(NamedTuple):
-    """One comparison of a claim: whether it holds in ours and in the paper, and the two differences or None."""
+    """One comparison of a claim.
+
+    Attributes
+    ----------
+    holds, clear
+        Whether it holds in ours, and by more than the seeds vary: the root of the two sums of squared standard deviations.
+    published
+        Whether it holds in the paper; None if it has no such numbers.
+    ours, theirs
+        The difference, positive in favour of the claim, or how far apart two numbers are that should be near.
+    """
 
     holds: bool
+    clear: bool
     published: bool | None
     ours: float
     theirs: float | None
@@ -227,32 +246,36 @@ def compare(claim: Mapping[str, Any], entries: Sequence[Entry]) -> Iterator[Comp
         ones = [e for e in here.values() if e.column == column and is_row(e, left)]
         for one in ones:
             if "value" in claim:
-                yield _compared(claim, one, float(claim["value"]), None)
+                yield _compared(claim, one, one._replace(mean=float(claim["value"]), std=0.0, published=None))
             elif right:
                 other = here.get((one.row, right))
-                if other is not None and other.mean is not None:
-                    yield _compared(claim, one, other.mean, other.published)
+                if other is not None:
+                    yield _compared(claim, one, other)
             else:
                 for name in claim["than"]:
                     for other in here.values():
-                        if other.column == column and other.row != one.row and is_row(other, name) and other.mean is not None:
-                            yield _compared(claim, one, other.mean, other.published)
+                        if other.column == column and other.row != one.row and is_row(other, name):
+                            yield _compared(claim, one, other)
 
 
-def _compared(claim: Mapping[str, Any], one: Entry, other: float, published: float | None) -> Compared:
+def _compared(claim: Mapping[str, Any], one: Entry, other: Entry) -> Compared:
     relation = claim.get("is", "better")
     relation = direction(one.score) if relation == "better" else relation
-    if one.mean is None or relation == "info":
+    if one.mean is None or other.mean is None or relation == "info":
         raise ValueError(f"the claim {claim['shows']!r} must have a direction; {one.score} has none; say higher or lower.")
+    noise = float("inf") if one.std is None or other.std is None else hypot(one.std, other.std)
+    ours = _favour(relation, one.mean - other.mean)
+    given = None if one.published is None or other.published is None else one.published - other.published
+    theirs = None if given is None else _favour(relation, given)
+    if relation == "near":
+        within = float(claim["within"])
+        return Compared(ours <= within, ours <= within, None if theirs is None else theirs <= within, ours, theirs)
+    return Compared(ours > 0, ours > noise, None if theirs is None else theirs > 0, ours, theirs)
 
-    def holds(difference: float) -> bool:
-        return {"higher": difference > 0, "lower": difference < 0, "near": abs(difference) <= claim.get("within", 0.0)}[
-            relation
-        ]
 
-    ours = one.mean - other
-    theirs = None if one.published is None or published is None else one.published - published
-    return Compared(holds(ours), None if theirs is None else holds(theirs), ours, theirs)
+def _favour(relation: str, difference: float) -> float:
+    """Return a difference that is positive in favour of the relation, or its size where two numbers should be near."""
+    return {"higher": difference, "lower": -difference, "near": abs(difference)}[relation]
 
 
 def of_claim(item: Mapping[str, Any], missing: Mapping[str, str], stand_ins: Mapping[str, str]) -> Finding:
@@ -273,21 +296,21 @@ def of_claim(item: Mapping[str, Any], missing: Mapping[str, str], stand_ins: Map
     notes += [f"{data}: data not at hand, {why}" for data, why in absent.items()]
     if not results:
         return Finding("data not at hand" if absent else "not run", tuple(notes))
-    held = sum(one.holds for one in results)
-    if held == len(results) and not stands and not absent:
+    if all(one.clear for one in results) and not stands and not absent:
         return Finding("reproduced", tuple(notes))
-    return Finding("in part" if held else "not reproduced", tuple(notes))
+    return Finding("in part" if any(one.holds for one in results) else "not reproduced", tuple(notes))
 
 
 def _in_words(compared: Sequence[Compared]) -> str:
     known = [one for one in compared if one.theirs is not None]
-    ours = (
-        f"holds in {sum(one.holds for one in compared)} of {len(compared)}, mean difference {_signed(c.ours for c in compared)}"
+    held, clear = sum(one.holds for one in compared), sum(one.clear for one in compared)
+    ours = f"holds in {held} of {len(compared)}, {clear} clearly, by {_signed(one.ours for one in compared)}"
+    theirs = (
+        f"{sum(bool(one.published) for one in known)} of {len(known)}, by {_signed(one.theirs for one in known)}"
+        if known
+        else ""
     )
-    if not known:
-        return ours
-    theirs = f"{sum(bool(one.published) for one in known)} of {len(known)}, {_signed(c.theirs for c in known)}"
-    return f"{ours} (published: {theirs})"
+    return f"{ours} (published: {theirs})" if known else ours
 
 
 def _signed(differences: Iterable[float | None]) -> str:
@@ -322,7 +345,7 @@ def read() -> dict[str, Any]:
 
 
 def _check(item: Mapping[str, Any], where: str) -> None:
-    known = {"item", "shows", "kind", "studies", "commands", "data", "columns", "without", "needs", "note"}
+    known = {"item", "shows", "kind", "studies", "commands", "data", "columns", "needs", "note"}
     claim = {"rows", "than", "right_column", "value", "is", "within"}
     if unknown := set(item) - known - claim:
         raise ValueError(f"{where} must have known keys only; got {', '.join(sorted(unknown))}.")

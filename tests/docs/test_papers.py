@@ -78,8 +78,8 @@ def test_no_state_is_typed(content):
             assert not re.search(states, f"{item.get('note', '')} {item['shows']}"), item["item"]
 
 
-def entry(row, column, mean, published, score="probe.salient", data="faces"):
-    return Entry(data, row, column, score, mean, None, mean, mean, 1 if mean is not None else 0, 1, published)
+def entry(row, column, mean, published, score="probe.salient", std=0.01, seeds=3):
+    return Entry("faces", row, column, score, mean, std, mean, mean, seeds if mean is not None else 0, 3, published)
 
 
 def test_numbers_are_reached_in_the_direction_of_their_metric():
@@ -101,7 +101,7 @@ def test_published_numbers_are_counted_by_hand():
         [
             entry("a", "s", 0.9, 0.8),
             entry("b", "s", 0.5, 0.6),
-            entry("c", "s", 0.7, 0.5),
+            entry("c", "s", 0.7, 0.5, seeds=2),
             entry("d", "s", None, 0.4),
             entry("e", "s", 0.3, None),
             entry("a", "z", 0.3, 0.2, "probe.common"),
@@ -110,6 +110,7 @@ def test_published_numbers_are_counted_by_hand():
     # Reached: a and c of s. Pairs of finished rows: a b and a c as published, b c not.
     assert counted[:5] == (5, 4, 2, 3, 2)
     assert counted.differences == pytest.approx((0.125, 1 / 6, 0.4, 0.5))
+    assert counted.seeds == "2 of 3 seeds"
 
 
 @pytest.mark.parametrize(
@@ -141,12 +142,22 @@ def test_claims_are_compared_by_hand():
     compare = TOOL["compare"]
     claim = {"shows": "", "rows": ["ours"], "than": ["old", "unfinished"], "columns": ["s"]}
     results = list(compare(claim, table))
-    assert [(one.holds, one.published) for one in results] == [(True, True), (False, True)]
+    assert [one[:3] for one in results] == [(True, True, True), (False, False, True)]
     assert [one.ours for one in results] == pytest.approx([0.4, -0.05])
+    leak = {"shows": "", "rows": ["ours"], "than": ["loud", "close"], "columns": ["z"]}
+    loud, close = (
+        entry(row, "z", mean, 0.1, "probe.common", std) for row, mean, std in (("loud", 0.7, 0.5), ("close", 0.305, 0.0))
+    )
+    # Lower is better in the common block; the seeds of one vary by more than the difference, as do those of the other.
+    assert [(one[:3], round(one.ours, 6)) for one in compare(leak, [*table, loud, close])] == [
+        ((True, False, False), 0.4),
+        ((True, False, False), 0.005),
+    ]
     column = {"shows": "", "rows": ["ours"], "right_column": "z", "columns": ["s"], "is": "higher"}
-    assert [(one.holds, round(one.theirs, 6)) for one in compare(column, table)] == [(True, 0.6)]
+    assert [(one.clear, round(one.theirs, 6)) for one in compare(column, table)] == [(True, 0.6)]
     value = {"shows": "", "rows": ["ours"], "value": 0.88, "columns": ["s"], "is": "near", "within": 0.03}
-    assert [(one.holds, one.published) for one in compare(value, table)] == [(True, None)]
+    assert [one[:3] for one in compare(value, table)] == [(True, True, None)]
+    assert [one.holds for one in compare(value | {"within": 0.01}, table)] == [False]
     assert list(compare(claim | {"columns": ["z"]}, table)) == []
 
 
