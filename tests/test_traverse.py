@@ -51,6 +51,17 @@ def test_what_changes_most_comes_first_whatever_the_scale_of_the_codes():
     assert manipulate.traverse(Weighted(), CODES[:1], CODES, "z", most=1).latents.tolist() == [1]
 
 
+def test_chosen_latents_come_in_the_order_given():
+    every = manipulate.traverse(Weighted(), CODES[:1], CODES, steps=4)
+    chosen = manipulate.traverse(Weighted(), CODES[:1], CODES, steps=4, latents=[2, 1])
+    assert chosen.latents.tolist() == [2, 1]
+    for name in ("samples", "values", "change"):
+        np.testing.assert_array_equal(getattr(chosen, name), getattr(every, name)[[2, 0]])
+    between = manipulate.traverse(Weighted(), CODES[:1], steps=3, ends=(-2, 2), latents=[0])
+    np.testing.assert_array_equal(between.values, [[-2, 0, 2]])
+    assert between.latents.tolist() == [0]
+
+
 def test_a_traversal_of_a_fitted_method_begins_from_its_sample():
     data = un.load("toy_contrast", n_target=60, n_background=60).train
     method = un.ContrastivePCA(n_common=3, n_salient=2).fit(data)
@@ -70,6 +81,10 @@ def test_a_traversal_of_a_fitted_method_begins_from_its_sample():
         (lambda m: manipulate.traverse(m, CODES[:1], CODES, steps=1), "steps must be an integer of at least 2"),
         (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=0), "most must be an integer of at least 1"),
         (lambda m: manipulate.traverse(m, CODES[0], CODES), r"pass x\[None\]"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, latents=[3]), r"must be different numbers from 0 to 2; got \[3\]"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, latents=[1, 1]), r"different numbers from 0 to 2; got \[1, 1\]"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, latents=[]), r"different numbers from 0 to 2; got \[\]"),
+        (lambda m: manipulate.traverse(m, CODES[:1], CODES, most=1, latents=[1]), "takes most or latents; got both"),
     ],
 )
 def test_bad_input_raises_an_error(call, sentence):

@@ -170,7 +170,7 @@ EXCEPTIONS = (
     Exempt("untwine/methods/pca.py", r"\bdeviation\b", "the name of a saved buffer"),
     Exempt("tests/runs/test_compatibility.py", "pictures", "the value that earlier run folders hold"),
     Exempt("untwine/runs/compatibility.py", "pictures", "the value that earlier run folders hold"),
-    Exempt("tests/data/test_affectnet.py", r"\beye\b", "an eye of a drawn face"),
+    Exempt("tests/helpers/affectnet_files.py", r"\beye\b", "an eye of a drawn face"),
     Exempt("tests/evaluation/test_gallery.py", "told", "a stored key of galleries"),
     Exempt("untwine/study/*.py", r"\bpart\b|training part", "a stored field of cells and a key of study files"),
     Exempt("tests/study/*.py", r"\bpart\b|training part", "a stored field of cells and a key of study files"),

@@ -168,6 +168,16 @@ class Latents(Mapping[str, Array]):
         return f"these latents have the blocks {', '.join(self.__dict__.get('_blocks', {}))}, but not {name!r}."
 
 
+def bilinear(corners: Latents, steps: int, block: str | None) -> Latents:
+    """Return codes bilinear between those of four samples, row by row; all blocks but the one named stay those of the first."""
+    down, right = (t.ravel()[:, None] for t in np.meshgrid(*[np.linspace(0, 1, steps)] * 2, indexing="ij"))
+    weights = np.hstack([(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right])
+    mixed = corners.take(np.zeros(steps**2, dtype=int))
+    for name in corners if block is None else (block,):
+        mixed = mixed.swap(Latents({name: (weights @ corners[name]).astype(corners[name].dtype)}), name)
+    return mixed
+
+
 def _block(name: str, codes: ArrayLike) -> Array:
     try:
         codes = np.array(codes)

@@ -6,7 +6,7 @@ data. A block is any block of the method, by name: `salient` or `common`, `class
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
-from untwine.latents import Latents
+from untwine.latents import Latents, bilinear
 from untwine.method.contract import Method
 from untwine.registry.checks import check_choice, check_int
 from untwine.samples import Samples
@@ -217,16 +217,6 @@ def interpolate_four(method: Method, corners: Observations, block: str | None = 
     return _grid(method.decode(bilinear(z, steps, block)), steps)
 
 
-def bilinear(corners: Latents, steps: int, block: str | None) -> Latents:
-    """Return codes bilinear between those of four samples, row by row; all blocks but the one named stay those of the first."""
-    down, right = (t.ravel()[:, None] for t in np.meshgrid(*[np.linspace(0, 1, steps)] * 2, indexing="ij"))
-    weights = np.hstack([(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right])
-    mixed = corners.take(np.zeros(steps**2, dtype=int))
-    for name in corners if block is None else (block,):
-        mixed = mixed.swap(Latents({name: (weights @ corners[name]).astype(corners[name].dtype)}), name)
-    return mixed
-
-
 class Traversal(NamedTuple):
     """What `traverse` returns: an entry for each latent, the one that changes the samples most first.
 
@@ -257,6 +247,7 @@ def traverse(
     most: int | None = None,
     *,
     ends: tuple[float, float] | None = None,
+    latents: Sequence[int] | None = None,
 ) -> Traversal:
     """Vary each latent of a block over its range, or between two ends, while all else stays that of one sample.
 
@@ -276,6 +267,8 @@ def traverse(
         Return only this many latents, those that change the samples most; all where not given.
     ends
         The first and the last value of every latent, such as (-1.5, 1.5), in place of the range of `from_samples`.
+    latents
+        Return these latents of the block, by number from 0 and in this order, in place of those that change the samples most.
 
     Returns
     -------
@@ -287,18 +280,21 @@ def traverse(
     if most is not None:
         check_int("most", most, 1)
     block = traversed_block(method, block)
+    check_latents("latents", latents, method.blocks[block])
+    if latents is not None and most is not None:
+        raise ValueError("traverse takes most or latents; got both; pass one.")
     start = _encode(method, x, "x")
     if start.n_samples != 1:
         raise ValueError(f"x must be one sample to start from; got {start.n_samples}; pass x[:1].")
     if ends is None and from_samples is not None:
         codes = _encode(method, from_samples, "from_samples")[block]
-        return traverse_codes(method.decode, start, codes, block, steps, most)
+        return traverse_codes(method.decode, start, codes, block, steps, most, latents=latents)
     if ends is None or from_samples is not None:
         raise ValueError("traverse needs the range of the latents, from_samples or ends; got both or neither; pass one.")
     if np.shape(ends) != (2,) or not np.isfinite(ends).all() or ends[0] >= ends[1]:
         raise ValueError(f"ends must be two numbers, the lower one first; got {ends!r}.")
     codes = np.repeat(np.asarray(ends, dtype=np.float32)[:, None], start[block].shape[1], axis=1)
-    return traverse_codes(method.decode, start, codes, block, steps, most, span=1.0)
+    return traverse_codes(method.decode, start, codes, block, steps, most, 1.0, latents)
 
 
 def traverse_codes(
@@ -309,6 +305,7 @@ def traverse_codes(
     steps: int,
     most: int | None = None,
     span: float = SPAN,
+    latents: Sequence[int] | None = None,
 ) -> Traversal:
     """Vary each latent of a block over its range in codes (n, width), all else being that of one sample.
 
@@ -324,13 +321,16 @@ def traverse_codes(
         Return only this many latents, those that change the samples most.
     span
         That fraction; 1 goes from the least code to the largest.
+    latents
+        Return these latents, in this order.
     """
-    low, high = np.quantile(codes, [(1 - span) / 2, (1 + span) / 2], axis=0)
+    numbers = np.arange(codes.shape[1]) if latents is None else np.asarray(latents)
+    low, high = np.quantile(codes[:, numbers], [(1 - span) / 2, (1 + span) / 2], axis=0)
     values = np.linspace(low, high, steps, axis=1)
-    samples = np.stack([decode(start.traverse(block, i, row)) for i, row in enumerate(values)])
+    samples = np.stack([decode(start.traverse(block, int(i), row)) for i, row in zip(numbers, values, strict=True)])
     change = samples.reshape(len(samples), steps, -1).var(axis=1, dtype=np.float64).mean(axis=1)
-    order = np.argsort(-change, kind="stable")[:most]
-    return Traversal(samples[order], values[order], order, change[order])
+    order = np.argsort(-change, kind="stable")[:most] if latents is None else np.arange(len(numbers))
+    return Traversal(samples[order], values[order], numbers[order], change[order])
 
 
 def cross_product(decode: Callable[[Latents], Array], drawn: Latents, rows: int, n: int, block: str) -> Array:
@@ -338,6 +338,12 @@ def cross_product(decode: Callable[[Latents], Array], drawn: Latents, rows: int,
     first = drawn.take(slice(rows))
     without, crossed = decode(first.remove(block)), decode(first.cross(drawn.take(slice(n)), block))
     return np.concatenate([without[:, None], _grid(crossed, rows)], axis=1)
+
+
+def check_latents(name: str, latents: Sequence[int] | None, width: int) -> None:
+    """Refuse latents that a block of this width lacks, none, or one twice."""
+    if latents is not None and not (len(latents) and len(set(latents)) == len(latents) and {*latents} <= {*range(width)}):
+        raise ValueError(f"{name} must be different numbers from 0 to {width - 1}; got {list(latents)}; correct them.")
 
 
 def traversed_block(method: Method, block: str | None) -> str:

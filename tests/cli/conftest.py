@@ -26,6 +26,7 @@ def place(tmp_path_factory):
     np.savez(place / "data.npz", x=x, groups=np.arange(60) < 40, labels=np.where(np.arange(60) < 40, np.arange(60) % 4, -1))
     options = ("--set", "n_common=3", "--set", "n_salient=2", "--quiet")
     run("fit", "contrastive_pca", "--data", place / "data.npz", *options, "--out", place / "images")
+    run("fit", "generalised_contrastive_pca", "--data", place / "data.npz", *options, "--out", place / "others")
     settings = ("--data-set", "n_target=40", "--data-set", "n_background=40")
     run("fit", "contrastive_pca", "--data", "toy_contrast", *settings, *options, "--out", place / "vectors")
     for name, image in zip("abc", x, strict=False):

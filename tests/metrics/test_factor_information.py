@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from untwine.metrics import information_matrix, mig_score
+from untwine.metrics import best_factors, information_matrix, mig_score
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.integers(0, 10, size=(4_000, 3))
@@ -34,3 +34,24 @@ def test_the_matrix_is_that_of_mig_over_the_entropy():
     result = mig_score(codes, FACTORS)
     entropy = -sum(p * np.log(p) for p in np.bincount(FACTORS[:, 0]) / len(FACTORS))
     np.testing.assert_allclose(information_matrix(codes, FACTORS)[:, 0], result.matrix[:, 0] / entropy, rtol=1e-12)
+
+
+def test_the_best_factor_of_each_latent_and_how_much_of_it():
+    rng = np.random.default_rng(0)
+    factors = np.column_stack([rng.integers(0, 4, 400), rng.integers(0, 90, 400)])
+    codes = np.column_stack([rng.normal(size=400), -2.0 * factors[:, 0], np.zeros(400), np.sin(factors[:, 0])])
+    best, share = best_factors(codes, factors)
+    assert best[[1, 3]].tolist() == [0, 0]
+    np.testing.assert_allclose(share, [0, 1, 0, 1], atol=0.05)
+    # Uncorrected, noise has more than this on a factor of many values.
+    assert information_matrix(codes, factors)[0, 1] > 0.2
+
+
+def test_permuted_and_rescaled_latents_keep_their_factors():
+    rng = np.random.default_rng(1)
+    factors = rng.integers(0, 5, (600, 3))
+    codes = factors + 0.1 * rng.normal(size=(600, 3))
+    order = [2, 0, 1]
+    best, share = best_factors(codes[:, order] * [3.0, -1.0, 2.0], factors)
+    assert best.tolist() == order
+    np.testing.assert_allclose(share, best_factors(codes, factors)[1][order], atol=0.02)

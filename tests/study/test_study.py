@@ -10,9 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from affectnet_files import make_affectnet
 from metric_versions import set_version
 
 import untwine as un
+from untwine.cli.commands.study import table_lines
+from untwine.data import load
 from untwine.evaluation.scoring import evaluate
 from untwine.plots.studies import study_figure
 from untwine.runs import files
@@ -463,6 +466,18 @@ def test_of_a_sweep_the_lowest_is_shown_alone_once_all_is_finished(tmp_path):
     assert there["PCA lambda_z=2.5", "s %"].published == 90.0  # published values have the label without a value
 
 
+def test_of_a_sweep_the_highest_is_shown_alone(tmp_path):
+    study = written(tmp_path, LOWEST.replace("lowest =", "highest ="))
+    values = {("0", 0): 1.0, ("0", 1): 4.0, ("2.5", 0): 0.1, ("2.5", 1): 4.4}
+    by_hand(study, {(f"PCA lambda_z={one}", seed): {"w2.common": value} for (one, seed), value in values.items()})
+    there = {(entry.row, entry.column): entry for entry in study.table().entries}
+    assert ("PCA lambda_z=2.5", "W2") not in there
+    assert there["PCA lambda_z=0", "W2"].mean == 2.5
+    assert there["PCA lambda_z=0", "s %"].published == 90.0
+    with pytest.raises(ValueError, match="the row 'PCA' must have 'lowest' or 'highest'; got both keys; remove one"):
+        written(tmp_path, LOWEST.replace("lowest =", 'highest = "w2.common"\nlowest ='))
+
+
 def test_the_lowest_needs_a_sweep_and_a_column(tmp_path):
     with pytest.raises(
         ValueError, match=r"the row 'PCA' must sweep a field, because it has the key 'lowest'; .*remove the key\.$"
@@ -700,16 +715,61 @@ def test_the_figures_of_lord_are_the_papers():
     assert variants["without second stage"]["epochs_encoders"] == 0
 
 
+@pytest.mark.parametrize(("name", "ratios"), [("dip_figure1", (10.0, 1.0)), ("dip_figure2", (50.0, 0.5))])
 @pytest.mark.parametrize("size", ["small", "paper"])
-def test_the_sweep_of_dip_vae_keeps_the_papers_proportions(size):
-    cells = un.Study.read(ROOT / "studies" / "dip_figure1.toml").cells(size)
+def test_the_sweep_of_dip_vae_keeps_the_papers_proportions(size, name, ratios):
+    cells = un.Study.read(ROOT / "studies" / f"{name}.toml").cells(size)
     of = {"i": [], "ii": []}
     for cell in cells:
         if cell.method == "dip_vae":
             of[cell.params["variant"]].append(cell.params["lambda_d"] / cell.params["lambda_od"])
-            assert (cell.params["lambda_third"] > 0) == (cell.params["variant"] == "ii")
-    assert set(of["i"]) == {10.0}
-    assert set(of["ii"]) == {1.0}
+            third = name == "dip_figure1" and cell.params["variant"] == "ii"  # on faces there is no penalty on third moments
+            assert (cell.params["lambda_third"] > 0) == third
+    assert (set(of["i"]), set(of["ii"])) == ({ratios[0]}, {ratios[1]})
+
+
+def test_figure_2_of_dip_vae_is_drawn_from_its_sweeps(tmp_path):
+    study = un.Study.read(ROOT / "studies" / "dip_figure2.toml")
+    rows = [
+        (cell.fingerprint, score, value)
+        for number, cell in enumerate(study.cells())
+        for score, value in (("sap.z", 0.01 * number), ("z_diff.z", 0.05), ("reconstruction.x", 0.02 + 1e-4 * number))
+        if score.split(".")[0] in cell.metrics
+    ]
+    lines = [f"dip_figure2,small,CelebA,x,0,20,{score},{value},0,1,1,0,0,{print_},0" for print_, score, value in rows]
+    (tmp_path / "dip_figure2.csv").write_text("\n".join([results.HEAD.strip(), *lines]) + "\n")
+    sap, z_diff = study.panels(results=tmp_path)
+    assert (sap.title, z_diff.y) == ("CelebA: sap.z against reconstruction.x", "z_diff.z")
+    assert list(sap.lines) == ["beta-VAE", "DIP-VAE-I", "DIP-VAE-II", "PCA"]
+    assert list(sap.lines["DIP-VAE-II"].names) == ["1", "10", "80", "500"]
+    assert len(study_figure([sap, z_diff]).axes) == 2
+
+
+def test_the_affectnet_table_has_the_papers_numbers_and_runs_on_a_small_copy(tmp_path):
+    path = ROOT / "studies" / "reference_affectnet.toml"
+    there = {(e.row, e.column): e.published for e in un.Study.read(path).table("paper", results="nowhere").entries}
+    assert there["sRb-VAE", "happiness"] == 0.587
+    assert there["DIP-VAE-II lambda_od=5", "fear"] == 0.389  # of a sweep, every value until all are finished
+    assert there["Rb-VAE", "mean from common"] == 0.349
+    paper = {cell.row: cell for cell in un.Study.read(path).cells("paper")}["Rb-VAE"]
+    assert (paper.options["size"], paper.options["n_test"], paper.options["n_background"]) == (96, 500, 10000)
+    assert (paper.params["epochs"], paper.params["batch"], paper.learn) == (20, 36, "first half")
+    make_affectnet(tmp_path, lists=[("training.csv", 12), ("validation.csv", 5)])
+    text = path.read_text().replace(
+        "size = 32, n_per_class = 500, n_background = 2000, n_test = 250",
+        f"size = 16, n_per_class = 7, n_background = 7, n_test = 5, folder = {str(tmp_path)!r}",
+    )
+    study = written(tmp_path, text.replace("epochs = 20, batch = 32", "epochs = 1, batch = 8, width = 8"), "affectnet")
+    table = tmp_path / "results" / "affectnet.csv"
+    for cell in study.cells():
+        if cell.seed == 0 and cell.row in ("Rb-VAE", "DIP-VAE-I", "PCA"):
+            results.append(table, run_cell(cell, tmp_path / "runs", load(cell.name, **cell.options)))
+    done = {(e.row, e.column): e for e in study.table().entries if e.seeds}
+    assert {row for row, _ in done} == {"Rb-VAE", "DIP-VAE-I", "PCA"}
+    assert all(0 <= done["Rb-VAE", column].mean <= 1 for column in ("happiness", "contempt", "mean", "mean from common"))
+    assert done["PCA", "mean"].score == "per_class.z"
+    lines = list(table_lines(study, study.table(), markdown=False))
+    assert any(line.startswith("sRb-VAE ") and "missing [0.587]" in line for line in lines)
 
 
 def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):

@@ -40,6 +40,10 @@ DataSettings = Annotated[
     tuple[str, ...], Parameter(consume_multiple=False, help="An option of the data as name=value; may be repeated.")
 ]
 Seed = Annotated[int, Parameter(help="The random seed: which test samples are taken, and which codes are drawn.")]
+Beside = Annotated[
+    tuple[Path, ...],
+    Parameter(consume_multiple=False, help="Another run folder, for the same samples beside those of RUN; may be repeated."),
+]
 Plain = Annotated[bool, Parameter(help="Write a .png of the generated images alone, pixel by pixel, without labels.")]
 Overwrite = Annotated[bool, Parameter(help="Replace an existing file.")]
 Quiet = Annotated[bool, Parameter(help="Show no progress.")]

@@ -29,6 +29,30 @@ def open_run(run: Path, output: OutputFlags) -> Method:
     return method
 
 
+def open_beside(method: Method, run: Path, beside: Sequence[Path], block: str) -> dict[str, Method]:
+    """Return the run and those beside it by the name of their method, or of their folder where methods are the same.
+
+    All must have samples of one shape, and the block beside others.
+    """
+    from untwine.manipulate import other_block
+    from untwine.methods import load_method
+
+    methods = [method, *map(load_method, beside)]
+    for path, one in zip(beside, methods[1:], strict=True):
+        other_block(one, block)
+        if one.shape_ != method.shape_:
+            raise ValueError(
+                f"--beside must have samples of the shape of {run}, {method.shape_}; those of {path} have {one.shape_}; fit "
+                "it on the same data."
+            )
+    names = [one.name for one in methods]
+    if len(set(names)) < len(names):
+        names = [path.resolve().name for path in (run, *beside)]
+    if len(set(names)) < len(names):
+        raise ValueError(f"--beside must be other runs, in folders of different names; got {', '.join(names)}; leave one out.")
+    return dict(zip(names, methods, strict=True))
+
+
 def load_inputs(
     paths: Sequence[Path | None], shape: tuple[int, ...], test: Callable[[], Samples], source: DataFlags, n: int | None = None
 ) -> tuple[list[Array], list[str]]:

@@ -9,8 +9,8 @@ import torch
 
 from untwine._typing import Array
 from untwine.evaluation.class_gallery import class_swaps, nearest_images
-from untwine.latents import Latents
-from untwine.manipulate import bilinear, cross_product, traverse_codes
+from untwine.latents import Latents, bilinear
+from untwine.manipulate import cross_product, traverse_codes
 from untwine.metrics import information_matrix, tsne
 from untwine.metrics.encoded import Fitted
 from untwine.metrics.scored_samples import class_balanced_order, target_mask

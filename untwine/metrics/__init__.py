@@ -10,7 +10,7 @@ from untwine.metrics.dci import dci_scores
 from untwine.metrics.directions import Directions
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.explicitness import explicitness_score
-from untwine.metrics.factor_information import information_matrix
+from untwine.metrics.factor_information import best_factors, information_matrix
 from untwine.metrics.factor_vae import factor_vae_score, factor_vae_score_from_draws
 from untwine.metrics.factors import factor_r2
 from untwine.metrics.groups import group_silhouette
@@ -47,6 +47,7 @@ __all__ = [
     "ScoreInfo",
     "attribute_accuracy",
     "baseline_maps",
+    "best_factors",
     "best_threshold",
     "canonical_correlation",
     "class_score",

@@ -13,11 +13,13 @@ from untwine.plots.neighbours import nearest_neighbours
 from untwine.plots.posterior import posterior_statistics
 from untwine.plots.profiles import feature_profiles
 from untwine.plots.spectrum import contrast_spectrum
+from untwine.plots.synthesis import conditional_synthesis
 from untwine.plots.trade_offs import trade_off
 from untwine.plots.traversals import traversal_grid
 
 __all__ = [
     "class_samples",
+    "conditional_synthesis",
     "contrast_spectrum",
     "embedding_scatter",
     "factor_matrix",

@@ -3,7 +3,8 @@
 Methods and data sets are names from the catalogues, and a method checks its fields itself. The fields of a cell are merged in
 this order, later ones win: `size.<size>.fields`, the data set's `fields` (both as far as the method has them), the paper's
 preset (`preset`), the row's `fields`, the row's fields of that size. A list of values sweeps a field; several lists of one
-length are swept together. Of a swept row with `lowest`, the table shows only the value with the lowest mean of that score.
+length are swept together. Of a swept row with `lowest` or `highest`, the table shows only the value with the lowest or the
+highest mean of that score.
 A row may show scores with another `ending` than a column names, such as those of the constant predictor, "_constant.x".
 Metrics are names, with options where wanted: "z_diff(leave_out=shape)", whose score is "z_diff(leave_out=shape).z".
 """
@@ -20,7 +21,7 @@ from untwine.evaluation.registry import find_metric
 from untwine.methods import find_method
 from untwine.registry.checks import check_choice, check_int
 from untwine.study.cells import Cell
-from untwine.study.schema import CHOICES, SCORING, SIZES, check_among, check_known, check_table, is_a
+from untwine.study.schema import BEST, CHOICES, SCORING, SIZES, check_among, check_known, check_table, is_a
 
 
 class Row(NamedTuple):
@@ -90,7 +91,12 @@ def rows(spec: Mapping[str, Any], size: str, data: str | None = None) -> Iterato
 
 def published_label(row: Row) -> str:
     """Return the name of a row's published values: for a sweep that shows only its best, the label without the value."""
-    return str(row.spec["label"]) if "lowest" in row.spec else row.label
+    return str(row.spec["label"]) if best_by(row.spec) else row.label
+
+
+def best_by(row: Mapping[str, Any]) -> str:
+    """Return the key that says which value of a sweep is shown alone, "lowest" or "highest"; empty for a row that shows all."""
+    return next((key for key in BEST if key in row), "")
 
 
 def columns(spec: Mapping[str, Any], data: str) -> list[Mapping[str, Any]]:
@@ -195,10 +201,12 @@ def _check_labels(spec: Mapping[str, Any]) -> None:
     known = [score for column in spec["column"] for score in column["scores"]]
     for row in spec["row"]:
         check_among(row.get("data", ()), names, f"data of the row {row['label']!r}")
-        check_among([row["lowest"]] if "lowest" in row else (), known, f"lowest of the row {row['label']!r}")
-        if "lowest" in row and not any(one.swept for size in SIZES for one in rows({"row": [row]}, size)):
+        check_among([row[key] for key in BEST if key in row], known, f"{best_by(row)} of the row {row['label']!r}")
+        if set(BEST) <= set(row):
+            raise ValueError(f"the row {row['label']!r} must have 'lowest' or 'highest'; got both keys; remove one.")
+        if best_by(row) and not any(one.swept for size in SIZES for one in rows({"row": [row]}, size)):
             raise ValueError(
-                f"the row {row['label']!r} must sweep a field, because it has the key 'lowest'; got no list of "
+                f"the row {row['label']!r} must sweep a field, because it has the key {best_by(row)!r}; got no list of "
                 "values; remove the key."
             )
     for data in names:

@@ -14,7 +14,7 @@ import numpy as np
 from untwine.plots.studies import Line, Panel
 from untwine.runs import files
 from untwine.study.cells import Cell, lock
-from untwine.study.reading import Row, columns, label, published_label, rows, title
+from untwine.study.reading import Row, best_by, columns, label, published_label, rows, title
 from untwine.study.schema import SIZES
 
 NUMBERS = {"seed": int, "epoch": int, "value": float, "low": float, "high": float, "n": int}
@@ -115,14 +115,14 @@ def entries(spec: Mapping[str, Any], size: str, cells: Sequence[Cell], scores: S
 
 
 def _keep_best_of_sweeps(of_row: Sequence[tuple[Row, list[Cell]]], scores: Scores) -> list[tuple[Row, list[Cell]]]:
-    """Keep only the best row of each sweep with `lowest`, once every seed of every value is finished."""
+    """Keep only the best row of each sweep with `lowest` or `highest`, once every seed of every value is finished."""
     means: dict[str, dict[str, float]] = {}
     for row, cells in of_row:
-        if score := row.spec.get("lowest"):
-            values = [scores.get(cell.fingerprint, {}).get(score) for cell in cells]
+        if key := best_by(row.spec):
+            values = [scores.get(cell.fingerprint, {}).get(row.spec[key]) for cell in cells]
             finished = [one[max(one)] for one in values if one]
             means.setdefault(row.spec["label"], {})[row.label] = (
-                float(np.mean(finished)) if len(finished) == len(cells) else np.nan
+                float(np.mean(finished)) * (1 if key == "lowest" else -1) if len(finished) == len(cells) else np.nan
             )
     best = {
         name: min(of_value, key=of_value.__getitem__)

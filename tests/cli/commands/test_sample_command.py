@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from command_line import run
+from command_line import exit_code, run
 from images_on_disk import arrays, pixels, read, targets
 
 import untwine as un
@@ -43,6 +43,8 @@ def test_generated_samples_are_decoded_without_the_block_and_with_several(inside
     [
         (("a.png",), "--generated takes no other samples; got X too; leave one out"),
         (("--samples", 2), "--generated takes no other samples; got --samples too"),
+        (("--reference",), "--generated takes no other samples; got --reference too"),
+        (("--beside", "others"), "--generated takes no other samples; got --beside too"),
         (("--draw", "data"), "--generated takes no other samples; got --draw data too"),
         (("--block", "style"), "block must be 'common' or 'salient'; got 'style'"),
     ],
@@ -61,3 +63,36 @@ def test_sample_of_test_samples_as_an_image(inside):
     assert pixels("out.png").shape[1] > 5 * 120
     run("sample", "vectors", "--samples", 2, "--n", 4, "--out", "out.csv")
     assert un.data.read_samples("out.csv").x.shape == (8, 20)
+
+
+def test_two_methods_with_the_reference_first(inside, capsys):
+    run("sample", "images", "--samples", 2, "--n", 3, "--reference", "--beside", "others", "--out", "out.npz")
+    out, columns = arrays("out.npz"), []
+    for name in ("images", "others"):
+        method = un.load_method(name)
+        columns += [manipulate.remove(method, out["x"])[:, None], manipulate.sample(method, out["x"], 3)]
+    np.testing.assert_array_equal(out["sampled"], np.concatenate(columns, axis=1))
+    printed = capsys.readouterr().out
+    assert printed.startswith(
+        "2 x 8, common block by row, contrastive_pca, generalised_contrastive_pca in turn: the reference and"
+    )
+    run("sample", "images", "--reference", "--out", "out.png")
+    alone = pixels("out.png").shape
+    run("sample", "images", "--reference", "--beside", "others", "--overwrite", "--out", "out.png")
+    assert pixels("out.png").shape[0] == alone[0]
+    assert pixels("out.png").shape[1] > 1.7 * alone[1]
+
+
+@pytest.mark.parametrize(
+    ("beside", "sentence"),
+    [
+        ("vectors", "--beside must have samples of the shape of images, (3, 12, 10); those of vectors have (20,)"),
+        ("images", "--beside must be other runs, in folders of different names; got images, images"),
+    ],
+)
+def test_a_run_that_does_not_match_is_refused(inside, beside, sentence, capsys):
+    assert exit_code("sample", "images", "a.png", "--beside", beside, "--out", "out.npz") == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"untwine: {sentence}")
+    assert printed.count("\n") == 1
+    assert not (inside / "out.npz").exists()

@@ -1,7 +1,7 @@
 """`untwine swap`, compared with the same call in Python."""
 
 import numpy as np
-from command_line import run
+from command_line import exit_code, run
 from images_on_disk import arrays, pixels, read, targets
 
 import untwine as un
@@ -63,3 +63,17 @@ def test_swap_of_a_file_with_samples_of_other_data(inside):
     out, other = arrays("out.npz"), un.load("data.npz", seed=1).test.target
     assert out["swapped"].shape[:2] == (1, 2)
     assert all((other.x == one).all(axis=(1, 2, 3)).any() for one in out["b"])
+
+
+def test_two_methods_on_the_same_pairs(inside, capsys):
+    run("swap", "images", "--pairs", "--samples", 3, "--beside", "others", "--out", "out.npz")
+    out = arrays("out.npz")
+    expected = [manipulate.swap(un.load_method(name), out["a"], out["b"]) for name in ("images", "others")]
+    np.testing.assert_array_equal(out["swapped"], expected)
+    assert "contrastive_pca, generalised_contrastive_pca one below the other" in capsys.readouterr().out
+    run("swap", "images", "--pairs", "--samples", 3, "--out", "out.png")
+    alone = pixels("out.png").shape[0]
+    run("swap", "images", "--pairs", "--samples", 3, "--beside", "others", "--overwrite", "--out", "out.png")
+    assert pixels("out.png").shape[0] > alone + 100
+    assert exit_code("swap", "images", "--beside", "others", "--out", "new.npz") == 2
+    assert "--beside compares runs pair by pair; got it without --pairs; add --pairs." in capsys.readouterr().err

@@ -5,12 +5,18 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from untwine.cli.flags import FROM_SAMPLES, Block, File, FromSamples, Output, OutputFlags, Run
-from untwine.cli.inputs import load_inputs, open_run, target_indices
+from untwine.cli.flags import FROM_SAMPLES, Beside, Block, File, FromSamples, Output, OutputFlags, Run, SampleFlags
+from untwine.cli.inputs import load_inputs, open_beside, open_run, target_indices
 from untwine.cli.outputs import COLUMNS, as_grid, check_size, count, print_written, write_generated
 from untwine.cli.run_data import test_samples
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from untwine._typing import Array
     from untwine.method.contract import Method
 
 ORDER = 70
@@ -26,6 +32,8 @@ def command(
     block: Block = "salient",
     draw: Literal["prior", "data"] = "prior",
     generated: int | None = None,
+    reference: bool = False,
+    beside: Beside = (),
     source: FromSamples = FROM_SAMPLES,
 ) -> None:
     """Decode each sample of X with newly drawn codes of a block, the same for all: one row per X, one column per draw.
@@ -39,6 +47,8 @@ def command(
     - everything from the prior: `untwine sample runs/x --n 16 --out new.png`
     - generated backgrounds, each without and with 5 salient codes:
       `untwine sample runs/x --generated 6 --n 5 --out generated.png`
+    - two methods on the same samples, with the reference first:
+      `untwine sample runs/x --samples 6 --reference --beside runs/y --out synthesis.png`
 
     Parameters
     ----------
@@ -49,34 +59,74 @@ def command(
         only a small region of the prior.
     generated
         Generate this number of samples from the prior in place of X: one per row, first without the block, then with each draw.
+    reference
+        Decode each sample with the block at its neutral value too, 0 or the reference that the method has learned: one column
+        before the draws.
     """
-    from untwine import manipulate, plots
     from untwine.registry.checks import check_int
 
     method = open_run(run, output)
     check_int("--n", n, 1)
+    given = {"X": x, "--samples": source.samples, "--data": source.data, "--reference": reference, "--beside": beside}
+    too = [name for name, value in given.items() if value not in (None, False, ())]
     if generated is not None:
-        given_too = [
-            name for name, value in (("X", x), ("--samples", source.samples), ("--data", source.data)) if value is not None
-        ]
-        if given_too or draw != "prior":
-            raise ValueError(f"--generated takes no other samples; got {(given_too or ['--draw data'])[0]} too; leave one out.")
+        if too or draw != "prior":
+            raise ValueError(f"--generated takes no other samples; got {(too or ['--draw data'])[0]} too; leave one out.")
         _sample_generated(method, output, generated, n, block, source.seed)
-        return
-    test = cache(lambda: test_samples(method, run, source))
-    if x is None and source.samples is None and source.data is None and draw == "prior":
+    elif too or draw != "prior":
+        methods = open_beside(method, run, beside, block)
+        _sample_given(methods, run, x, output, n, block, draw == "data", reference, source)
+    else:
         _sample_all(method, output, n, source.seed)
-        return
+
+
+def _sample_given(
+    methods: Mapping[str, Method],
+    run: Path,
+    x: Path | None,
+    output: OutputFlags,
+    n: int,
+    block: str,
+    like_targets: bool,
+    reference: bool,
+    source: SampleFlags,
+) -> None:
+    """Decode samples with `n` draws of the block, and with the reference if asked for, by each of the methods."""
+    from untwine import manipulate
+
+    method = next(iter(methods.values()))
     rest = manipulate.other_block(method, block)
+    test = cache(lambda: test_samples(method, run, source))
     (given,), notes = load_inputs((x,), method.shape_, test, source)
-    check_size(output.out, len(given), n)
-    like = test().x[target_indices(test())] if draw == "data" else None
-    sampled = manipulate.sample(method, given, n, block, seed=source.seed, from_samples=like)
-    titles = "original", f"its {rest} block with new {block} codes", ""
-    write_generated(output, {"x": given}, "sampled", sampled, lambda: plots.strips(sampled, given, titles=titles))
-    origin = "from the prior (--draw data: near those of targets)" if draw == "prior" else "near those of targets"
-    summary = f"{count(sampled)}, {rest} block by row, new {block} codes by column {origin}"
+    check_size(output.out, len(given), len(methods) * (n + reference))
+    like = test().x[target_indices(test())] if like_targets else None
+    drawn = {
+        name: manipulate.sample(one, given, n, block, seed=source.seed, from_samples=like) for name, one in methods.items()
+    }
+    first = {name: manipulate.remove(one, given, block) for name, one in methods.items()} if reference else None
+    sampled = _in_columns(drawn, first)
+    write_generated(output, {"x": given}, "sampled", sampled, lambda: _draw(given, drawn, first, (rest, block)))
+    origin = "near those of targets" if like_targets else "from the prior (--draw data: near those of targets)"
+    of = f"{', '.join(methods)} in turn: " * (len(methods) > 1) + "the reference and " * reference
+    summary = f"{count(sampled)}, {rest} block by row, {of}new {block} codes by column {origin}"
     print_written(output, "sample", block, sampled, summary, notes)
+
+
+def _in_columns(drawn: Mapping[str, Array], first: Mapping[str, Array] | None) -> Array:
+    """Return the samples of all methods side by side (m, columns, ...), for each the reference, if any, and the draws."""
+    import numpy as np
+
+    sides = {name: [] if first is None else [first[name][:, None]] for name in drawn}
+    return np.concatenate([cells for name, grid in drawn.items() for cells in (*sides[name], grid)], axis=1)
+
+
+def _draw(given: Array, drawn: Mapping[str, Array], first: Mapping[str, Array] | None, blocks: tuple[str, str]) -> Figure:
+    from untwine import plots
+
+    if len(drawn) > 1 or first is not None:
+        return plots.conditional_synthesis(given, drawn, first)
+    titles = "original", f"its {blocks[0]} block with new {blocks[1]} codes", ""
+    return plots.strips(next(iter(drawn.values())), given, titles=titles)
 
 
 def _sample_generated(method: Method, output: OutputFlags, generated: int, n: int, block: str, seed: int) -> None:
