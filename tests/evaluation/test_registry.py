@@ -49,6 +49,7 @@ NAMES = {
     "explicitness": ("explicitness",),
     "z_diff": ("z_diff",),
     "factor_vae_score": ("factor_vae_score",),
+    "factor_vae_salient": ("factor_vae_salient",),
     "attributes": ("attributes", "attributes_guess"),
     "per_attribute": ("attributes_red", "attributes_red_guess"),
     "unsupervised": ("total_correlation", "wasserstein_correlation", "latent_information"),
@@ -72,6 +73,7 @@ BLOCKS = ("common", "salient", "content", "class", "z")
 LABELS, FACTORS, FACTOR_ERRORS, LABEL_ERRORS = "-+-++", "+-+-+", "-+-+-", "+-+--"
 DIRECTIONS = {
     **dict.fromkeys(("probe", "clustering", "silhouette", "ari", "nmi", "factors_salient", "class_read"), LABELS),
+    "factor_vae_salient": LABELS,
     **dict.fromkeys(("per_class", "per_class_red"), LABELS),
     **dict.fromkeys(("factors", "content_read", "probe_red"), FACTORS),
     **dict.fromkeys(("regression", "regression_red", "landmarks"), FACTOR_ERRORS),

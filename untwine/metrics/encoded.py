@@ -114,15 +114,18 @@ class Encoded(NamedTuple):
         a, b = len(train_truth), len(train_truth) + len(truth)
         return blocks, np.concatenate([train_truth, truth]), (np.arange(a), np.arange(a, b))
 
-    def factors_by_block(self, few_values: bool = False) -> Iterator[tuple[str, Array, Array, list[bool]]]:
+    def factors_by_block(
+        self, few_values: bool = False, salient: bool | None = None
+    ) -> Iterator[tuple[str, Array, Array, list[bool]]]:
         """Yield each block with its codes, the factors that it should encode, and which of them are continuous.
 
         Of target samples whose factors are all known. With `few_values` only integer-valued factors with at most 20 values
-        are discrete; otherwise all factors with at most 100 values, of 10 samples each.
+        are discrete; otherwise all factors with at most 100 values, of 10 samples each. With `salient` every block has the same
+        factors: those named "salient ...", or all others.
         """
         for block, codes in self.latents.items():
-            kinds = [salient for salient in (False, True) if encodes_factors(block, salient)]
-            table = np.hstack([self.with_factors(salient)[1] for salient in kinds])
+            kinds = [kind for kind in (False, True) if (encodes_factors(block, kind) if salient is None else kind == salient)]
+            table = np.hstack([self.with_factors(kind)[1] for kind in kinds])
             known = ~np.isnan(table).any(axis=1)
             factors = table[known]
             # A factor that hardly varies would be constant in some half of the samples.
