@@ -142,6 +142,31 @@ def test_single_latents_are_scored_for_the_factors_of_their_block(monkeypatch):
     assert whole["sap.z"].n == 150
 
 
+def test_codes_without_blocks_are_scored_on_the_salient_factors_as_a_salient_block():
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, size=(400, 4)).astype(float)
+    names = ("salient shape", "salient x", "ink", "thickness")
+    data = Samples(factors + 0.01 * rng.normal(size=factors.shape), factors=factors, factor_names=names)
+
+    class Blocks:
+        """The salient block has the salient factors alone, and so has the block z of the other method."""
+
+        def __init__(self, block):
+            self.block = block
+
+        def encode(self, x):
+            return Latents({self.block: x[:, :2]})
+
+    asked = ["factor_vae_score", "factor_vae_salient"]
+    block, whole = evaluate(Blocks("salient"), data, asked), evaluate(Blocks("z"), data, asked)
+    assert whole["factor_vae_score.z"].value < 0.8  # it is asked for ink and thickness as well
+    assert whole["factor_vae_salient.z"].value == block["factor_vae_score.salient"].value > 0.99
+    assert block["factor_vae_salient.salient"].value == block["factor_vae_score.salient"].value
+    without = Samples(data.x, factors=factors, factor_names=("a", "b", "c", "d"))
+    with pytest.raises(ValueError, match=r'needs two factors named "salient \.\.\." that vary over the target samples'):
+        evaluate(Blocks("z"), without, ["factor_vae_salient"])
+
+
 def test_integers_of_few_values_are_discrete_and_binary_ones_attributes():
     rng = np.random.default_rng(0)
     factors = np.column_stack([rng.integers(0, 2, 200), rng.integers(0, 3, 200), rng.integers(0, 99, 200), rng.random(200)])

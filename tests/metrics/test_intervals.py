@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from untwine.metrics.intervals import fold_interval, halves_interval, random_halves
+from untwine.metrics.intervals import fold_interval, halves_interval, proportion_interval, random_halves
 
 
 def test_folds_give_students_interval():
@@ -34,3 +34,18 @@ def test_intervals_over_halves_have_their_coverage():
         low, high = halves_interval(float(x.mean()), means)
         hits += low <= 1.0 <= high
     assert 0.90 < hits / 300 < 0.99
+
+
+def test_shares_have_wilsons_interval():
+    assert proportion_interval(np.arange(100) < 20) == pytest.approx((0.1334, 0.2888), abs=1e-4)
+    assert proportion_interval(np.zeros(100)) == pytest.approx((0, 0.0370), abs=1e-4)
+    weighted = proportion_interval(np.arange(100) < 20, np.where(np.arange(100) % 2, 1.0, 0.0))
+    assert weighted == pytest.approx(proportion_interval(np.arange(50) < 10))
+
+
+def test_samples_that_are_correct_together_count_less():
+    clusters = np.repeat(np.arange(10), 30)
+    together, apart = clusters < 5, np.arange(300) % 2 == 0
+    low, high = proportion_interval(together, clusters=clusters)
+    assert low < 0.3 < 0.7 < high
+    assert proportion_interval(apart, clusters=clusters) == proportion_interval(apart)

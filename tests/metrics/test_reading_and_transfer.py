@@ -7,6 +7,7 @@ from untwine.evaluation.scoring import evaluate
 from untwine.latents import Latents
 from untwine.metrics import landmark_pairs, mlp_probe_accuracy, transfer_errors, transfer_pairs
 from untwine.metrics.content_pairs import content_combinations
+from untwine.metrics.nuisance import nuisance_folds, remove_means
 from untwine.samples import Samples
 
 
@@ -35,6 +36,82 @@ def test_many_classes_are_predicted_as_well_as_few():
     labels = np.repeat(np.arange(200), 10)
     codes = rng.normal(size=(200, 2))[labels] + 0.01 * rng.normal(size=(2000, 2))
     assert mlp_probe_accuracy(codes, labels).accuracy > 0.9  # 0.78 after 400 steps
+
+
+def grid(seed, classes=50, poses=15, width=12):
+    """Return the class and the pose of each pair once, their random embeddings, and noise."""
+    rng = np.random.default_rng(seed)
+    y, pose = np.repeat(np.arange(classes), poses), np.tile(np.arange(poses), classes)
+    return (
+        y,
+        pose,
+        rng.normal(size=(classes, width))[y],
+        rng.normal(size=(poses, width))[pose],
+        rng.normal(size=(len(y), width)),
+    )
+
+
+def covers_chance(result):
+    return result.interval[0] <= result.chance <= result.interval[1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_leak_under_the_content_is_found(seed):
+    y, pose, class_code, pose_code, noise = grid(seed)
+    codes = pose_code + 0.1 * class_code + 0.1 * noise
+    leak = mlp_probe_accuracy(codes, y, nuisance=pose)
+    assert leak.n == 750
+    assert leak.chance == 1 / 50
+    assert 0.4 < leak.interval[0] < leak.accuracy < leak.interval[1]  # a random third held out: 0 to 0.004
+    assert mlp_probe_accuracy(codes, pose, nuisance=y).accuracy > 0.99
+    assert mlp_probe_accuracy(class_code + 0.1 * pose_code + 0.1 * noise, pose, nuisance=y).interval[0] > 0.4
+    assert mlp_probe_accuracy(class_code + 0.1 * noise, y, nuisance=pose).accuracy > 0.99
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_codes_without_a_leak_are_at_chance(seed):
+    y, pose, class_code, pose_code, noise = grid(seed)
+    spread = np.random.default_rng(seed).uniform(0.02, 0.3, 15)[pose][:, None]
+    for codes in (pose_code + 0.1 * noise, pose_code.astype(np.float32), np.ones((750, 3)), noise, pose_code + spread * noise):
+        assert covers_chance(mlp_probe_accuracy(codes, y, nuisance=pose))
+    for codes in (class_code + 0.1 * noise, class_code.astype(np.float32), np.ones((750, 3))):
+        assert covers_chance(mlp_probe_accuracy(codes, pose, nuisance=y))
+
+
+def test_chance_is_the_floor_where_pairs_are_missing_and_classes_are_unequal():
+    y, pose, class_code, pose_code, _ = grid(0, classes=20, poses=40)
+    values = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        some = rng.permutation(len(y))[:300]
+        some = some[(y[some] > 4) | (pose[some] < 15)]
+        codes = (pose_code + 0.1 * rng.normal(size=pose_code.shape))[some]
+        values.append(mlp_probe_accuracy(codes, y[some], nuisance=pose[some], seed=seed))
+        assert mlp_probe_accuracy(class_code[some], y[some], nuisance=pose[some]).accuracy > 0.97
+    assert all(map(covers_chance, values))
+    assert abs(np.mean([one.accuracy for one in values]) - 1 / 20) < 0.02
+
+
+def test_wrong_nuisances_are_refused():
+    codes, labels = np.ones((6, 2)), [0, 0, 0, 1, 1, 1]
+    with pytest.raises(ValueError, match="a split or a nuisance; got both"):
+        mlp_probe_accuracy(codes, labels, split=([0, 3], [1, 4]), nuisance=labels)
+    with pytest.raises(ValueError, match="at least 2 classes that occur with two values of the nuisance; got fewer"):
+        mlp_probe_accuracy(codes, labels, nuisance=[0, 0, 0, 1, 1, 2])
+
+
+def test_means_of_the_nuisance_are_removed_and_all_else_stays():
+    y, pose, class_code, pose_code, _ = grid(0)
+    both = np.c_[pose_code, class_code]
+    left = remove_means(both, pose)
+    assert (left[:, :12] == 0).all()
+    assert np.abs(left[:, 12:] - (class_code - class_code.mean(0))).max() < 1e-9
+    assert remove_means(both, np.arange(750)) is both
+    folds = nuisance_folds(y, pose, 3, seed=0)
+    assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(750))
+    for train, test in folds:
+        assert not set(pose[train]) & set(pose[test])
+        assert set(np.bincount(y[test]).tolist()) == {5}
 
 
 def test_a_factor_that_is_determined_by_the_class_is_not_content():

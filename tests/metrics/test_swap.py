@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from untwine.metrics import swap_accuracy, swap_preservation
-from untwine.metrics.classifier import network_input
+from untwine.metrics.classifier import network_input, train_classifier
 from untwine.metrics.swap import other_class
 
 
@@ -62,7 +62,7 @@ def test_uint8_images_are_scaled_to_0_1_and_vectors_work_too():
     rng = np.random.default_rng(0)
     vectors = 3.0 * np.eye(4)[labels] + rng.normal(size=(240, 4)) * 0.3
     assert swap_accuracy(vectors, labels, vectors[donors], labels[donors]).value > 0.95
-    assert network_input(np.zeros((2, 3, 64, 48)), "x").shape == (2, 3, 32, 32)
+    assert network_input(np.zeros((2, 3, 64, 48)), "x").shape == (2, 3, 64, 48)
     assert network_input(np.zeros((2, 3, 28, 20)), "x").shape == (2, 3, 28, 20)
 
 
@@ -86,6 +86,58 @@ def test_the_same_seed_gives_the_same_and_the_global_random_state_is_unchanged()
     first = swap_accuracy(x, labels, 0.5 * x[::-1], labels)
     assert torch.equal(torch.rand(3), expected)
     assert swap_accuracy(x, labels, 0.5 * x[::-1], labels) == first
+
+
+def count_steps(monkeypatch):
+    steps = []
+    loss = torch.nn.functional.cross_entropy
+    monkeypatch.setattr(
+        "untwine.metrics.classifier.functional.cross_entropy", lambda *inputs: (steps.append(1), loss(*inputs))[1]
+    )
+    return steps
+
+
+def test_training_goes_on_as_long_as_held_out_samples_gain(monkeypatch):
+    monkeypatch.setattr("untwine.metrics.classifier.STEPS", 3000)
+    rng = np.random.default_rng(0)
+    labels = np.arange(400) % 4
+    steps = count_steps(monkeypatch)
+    predict = train_classifier(torch.tensor(np.eye(4)[labels] + 0.1 * rng.normal(size=(400, 4))).float(), labels, 4)
+    assert (predict(torch.eye(4)) == np.arange(4)).all()
+    easy = len(steps)
+    assert easy <= 25 * (1 + 6 + 6) + 25
+    # Many classes on a line: the held-out accuracy rises for long.
+    lines = rng.uniform(-1, 1, size=(1200, 1))
+    truth = np.floor(8 * (lines[:, 0] + 1)).astype(int)
+    predict = train_classifier(torch.tensor(lines).float(), truth, 16)
+    others = rng.uniform(-1, 1, size=(600, 1))
+    assert len(steps) - easy > easy
+    assert (predict(torch.tensor(others).float()) == np.floor(8 * (others[:, 0] + 1))).mean() > 0.85
+
+
+def test_the_network_that_is_used_is_the_best_on_held_out_samples(monkeypatch):
+    monkeypatch.setattr("untwine.metrics.classifier.STEPS", 1000)
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    steps = count_steps(monkeypatch)
+    x = torch.tensor(rng.normal(size=(300, 20))).float()
+    x[:, 0] += 1.5 * torch.tensor(labels)
+    predict = train_classifier(x, labels, 2)
+    assert len(steps) < 1000  # it would memorise the rest
+    other = rng.integers(0, 2, 2000)
+    y = torch.tensor(rng.normal(size=(2000, 20))).float()
+    y[:, 0] += 1.5 * torch.tensor(other)
+    assert (predict(y) == other).mean() > 0.68
+
+
+def test_images_are_judged_at_their_own_size(monkeypatch):
+    monkeypatch.setattr("untwine.metrics.classifier.STEPS", 40)
+    monkeypatch.setattr("untwine.metrics.classifier.CHECK", 5)
+    labels = np.arange(60) % 2
+    stripes = np.tile(np.arange(64) % 2, (64, 1)).astype(np.float32)
+    x = np.stack([stripes.T if label else stripes for label in labels])[:, None]  # at 32 x 32 both are grey
+    noisy = x + 0.1 * np.random.default_rng(0).normal(size=x.shape).astype(np.float32)
+    assert swap_accuracy(noisy, labels, noisy, labels).ceiling == 1.0
 
 
 def test_donors_are_drawn_among_all_other_classes():

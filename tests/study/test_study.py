@@ -783,3 +783,41 @@ def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):
     assert len(others) > 1
     with pytest.raises(ValueError, match=r"data of the row .* must be a known name; got 'nowhere'; did you mean 'other'"):
         written(tmp_path, two.replace('data = ["other"]', 'data = ["nowhere"]'))
+
+
+def test_a_row_is_scored_after_the_epochs_that_it_has(tmp_path):
+    text = STUDY.replace('[[row]]\nlabel = "theirs"', '[[row]]\nlabel = "short"\nmethod = "vae"\nfields = { epochs = 1 }')
+    cells = written(tmp_path, text.replace("theirs", "short")).cells()
+    watched = {cell.row: tuple(cell.epochs_scored) for cell in cells}
+    assert watched == {"Eq. 8": (1, 2), "PCA": (), "short": (1,)}
+    with pytest.raises(ValueError, match="must be at most 4, the epochs of the longest row; got 5"):
+        written(tmp_path, text.replace("theirs", "short").replace("epochs_scored = [1, 2]", "epochs_scored = [1, 5]"))
+
+
+def test_table_9_has_the_epochs_of_the_paper_and_compares_salient_factors():
+    study = un.Study.read(ROOT / "studies" / "infogan_table9.toml")
+    cells = {(cell.data, cell.row): cell for cell in study.cells("paper")}
+    assert list(cells["dSprites-MNIST", "with CR"].epochs_scored) == [50, 100, 200, 300, 400, 500, 600]
+    assert cells["dSprites-MNIST", "with CR"].params["epochs"] == 700
+    assert list(cells["sprites alone", "InfoGAN with CR"].epochs_scored) == []
+    for (data, _), cell in cells.items():
+        if data == "dSprites-MNIST":  # a block z is scored on all factors by "factor_vae_score"
+            assert ("factor_vae_score" in cell.metrics) == (cell.method == "double_infogan")
+            assert ("factor_vae_salient" in cell.metrics) == (cell.method == "pca")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "studies").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_best_of_a_sweep_is_the_best_by_a_published_score(path):
+    spec = un.Study.read(path).spec
+    for row in (row for row in spec["row"] if "lowest" in row):
+        (column,) = [i for i, one in enumerate(spec["column"]) if row["lowest"] in one["scores"]]
+        values = [figures[row["label"]] for figures in spec["published"].values() if row["label"] in figures]
+        assert values
+        assert all(np.isfinite(one[column]) for one in values)
+
+
+def test_leakage_is_read_on_images_of_training_classes():
+    study = un.Study.read(ROOT / "studies" / "lord_table2.toml")
+    for size in ("paper", "small"):
+        options = [cell.options for cell in study.cells(size) if cell.name in ("cars3d", "posed_digits")]
+        assert {one["held_out"] for one in options} == {"images"}

@@ -37,6 +37,7 @@ def _built_in() -> Mapping[str, Metric]:
     from untwine.metrics import explicitness
     from untwine.metrics import z_diff
     from untwine.metrics import factor_vae
+    from untwine.metrics import factor_vae_salient
     from untwine.metrics import attributes
     from untwine.metrics import per_attribute
     from untwine.metrics import unsupervised

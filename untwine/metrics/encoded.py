@@ -115,18 +115,18 @@ class Encoded(NamedTuple):
         return blocks, np.concatenate([train_truth, truth]), (np.arange(a), np.arange(a, b))
 
     def factors_by_block(
-        self, few_values: bool = False, leave_out: Sequence[str] = ()
+        self, few_values: bool = False, leave_out: Sequence[str] = (), salient: bool | None = None
     ) -> Iterator[tuple[str, Array, Array, list[bool]]]:
         """Yield each block with its codes, the factors that it should encode, and which of them are continuous.
 
         Of target samples whose factors are all known. With `few_values` only integer-valued factors with at most 20 values
         are discrete; otherwise all factors with at most 100 values, of 10 samples each. Factors named in `leave_out` are not
-        counted among them.
+        counted among them. With `salient` every block has the same factors: those named "salient ...", or all others.
         """
         named = self.samples.factor_names
         for block, codes in self.latents.items():
-            kinds = [salient for salient in (False, True) if encodes_factors(block, salient)]
-            columns = [[j for j in self.factor_columns(salient) if named[j] not in leave_out] for salient in kinds]
+            kinds = [kind for kind in (False, True) if (encodes_factors(block, kind) if salient is None else kind == salient)]
+            columns = [[j for j in self.factor_columns(kind) if named[j] not in leave_out] for kind in kinds]
             table = np.hstack([self.with_factors(False, np.array(some, dtype=int))[1] for some in columns])
             known = ~np.isnan(table).any(axis=1)
             factors = table[known]

@@ -37,6 +37,28 @@ def halves_interval(value: float, halves: Sequence[float], bounds: Bounds = UNBO
     return _student(value, float(np.std(halves, ddof=1)), len(halves), bounds)
 
 
+def proportion_interval(correct: Array, weights: Array | None = None, clusters: Array | None = None) -> tuple[float, float]:
+    """Return Wilson's interval of the weighted share of correct samples (n,); it has a width even where none is correct.
+
+    Weights make n smaller: (sum w)^2 / sum w^2. Samples of one cluster (n,) may be correct or wrong together: where the share
+    varies more between clusters than by this n, n is what has that variance, with Student's quantile of the number of clusters.
+    """
+    from scipy.special import stdtrit
+
+    w = np.ones(len(correct)) if weights is None else weights
+    share, n, quantile = float(np.average(correct, weights=w)), float(w.sum() ** 2 / np.square(w).sum()), 1.96
+    number = 0 if clusters is None else len(np.unique(clusters))
+    if clusters is not None and number > 1 and 0 < share < 1:
+        excess = np.bincount(np.unique(clusters, return_inverse=True)[1].reshape(-1), weights=w * (correct - share))
+        variance = float(np.square(excess).sum()) * number / (number - 1) / float(w.sum()) ** 2
+        if variance > share * (1 - share) / n:
+            n, quantile = share * (1 - share) / variance, float(stdtrit(number - 1, 0.975))
+    square = quantile**2 / n
+    centre = (share + square / 2) / (1 + square)
+    reach = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
+    return min(share, max(0.0, centre - reach)), max(share, min(1.0, centre + reach))
+
+
 def random_halves(classes: Array, repeats: int, seed: int = 0) -> Iterator[Array]:
     """Yield the indices of random halves of the samples, half of every class (rounded up) in each."""
     rng = np.random.default_rng(seed)

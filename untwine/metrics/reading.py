@@ -14,12 +14,13 @@ from untwine.metrics.checks import check_codes, check_labels
 from untwine.metrics.directions import FACTORS_HIGHER, INFO, LABELS_HIGHER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import Split, check_split, random_subsets
-from untwine.metrics.intervals import subset_interval
+from untwine.metrics.intervals import proportion_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.nuisance import nuisance_folds, recurring, remove_means
 from untwine.metrics.requirements import CLASS_AND_CONTENT, LABELS
 
 SUBSETS = 5
-HELD_OUT = 1 / 3
+FOLDS = 3  # a third of the samples is held out, each in turn where the nuisance is known
 
 
 class MLPProbe(NamedTuple):
@@ -28,67 +29,132 @@ class MLPProbe(NamedTuple):
     Attributes
     ----------
     accuracy
-        The share of held-out samples that get their class.
+        The share of held-out samples that get their class; with a nuisance, the mean over classes of each one's share.
     chance
-        The share of the most frequent class among all samples: the chance level.
+        The chance level: the share of the most frequent class among all samples; with a nuisance, 1 over the number of classes.
     subsets
         The accuracy on random subsets of the held-out samples.
     n
         The number of held-out samples.
+    interval
+        The 95 % interval of the accuracy (`proportion_interval`); samples of one value of the nuisance are a cluster.
     """
 
     accuracy: float
     chance: float
     subsets: tuple[float, ...]
     n: int
+    interval: tuple[float, float]
 
 
-def mlp_probe_accuracy(codes: ArrayLike, labels: ArrayLike, seed: int = 0, split: Split | None = None) -> MLPProbe:
+def mlp_probe_accuracy(
+    codes: ArrayLike,
+    labels: ArrayLike,
+    seed: int = 0,
+    split: Split | None = None,
+    nuisance: ArrayLike | None = None,
+) -> MLPProbe:
     """Return the held-out accuracy of a small network that predicts labels (n,) from codes (n, d).
 
     An MLP with two hidden layers of 128 units and ReLU, trained for 400 steps of 64 samples, or 8 a class where those are more
-    (version 2; 400 in version 1), by Adam on the cross-entropy; a random third of the samples is held out. In [0, 1]: 1 means
-    that the codes determine the class, `chance` that they do not encode it. Unlike `probe_accuracy` it also detects what is not
-    linearly separable. With `split`, two sets of samples (train, test) as indices or masks, these are used.
-    """
-    from untwine.metrics.classifier import network_input, train_classifier
+    (since version 2), by Adam on the cross-entropy. In [0, 1]: 1 means that the codes determine the class, `chance` that they
+    do not encode it. Unlike `probe_accuracy` it also detects what is not linearly separable.
 
+    Without `nuisance` a random third of the samples is held out, of every class alike; with `split`, two sets of samples
+    (train, test) as indices or masks, these are used.
+
+    With `nuisance` (since version 3) the mean of each of its values is removed from the codes, three folds hold out whole
+    values of it, and every class counts the same. Where every pair of class and content comes once, a random third holds out
+    pairs that were never trained on, and a network that has memorised which classes came with a content falls below chance.
+    Here it has seen no class with a held-out content: if codes depend on the content alone, any order of the labels within a
+    content is as likely as another, and the expected accuracy is chance. Without the means, what a block should encode does
+    not hide a small leak. Labels that occur with one value of the nuisance only are left out.
+
+    Parameters
+    ----------
+    codes, labels
+        The codes (n, d) and the class of each sample.
+    split
+        Samples to train on and to test on.
+    nuisance
+        What else varies and is known (n,): the content where the class is predicted, and the other way round.
+    """
     codes = check_codes(codes)
     labels = check_labels(labels, len(codes))
-    if split is None:
-        order = np.random.default_rng(seed).permutation(len(codes))
-        many = max(1, round(HELD_OUT * len(codes)))
-        split = order[many:], order[:many]
-    train, test = check_split(split, len(codes))
+    if nuisance is None:
+        return _probe(codes, labels, seed, split)
+    if split is not None:
+        raise ValueError("mlp_probe_accuracy takes a split or a nuisance; got both; pass one of them.")
+    values = check_labels(nuisance, len(codes))
+    kept = recurring(labels, values)
+    if len(np.unique(labels[kept])) < 2:
+        raise ValueError(
+            "mlp_probe_accuracy needs at least 2 classes that occur with two values of the nuisance; got fewer; leave it out."
+        )
+    codes, labels, values = codes[kept], *(check_labels(column[kept], int(kept.sum())) for column in (labels, values))
+    return _probe_with_nuisance(remove_means(codes, values), labels, values, seed)
+
+
+def _probe(codes: Array, labels: Array, seed: int, split: Split | None) -> MLPProbe:
+    from untwine.metrics.mlp import predict_folds
+
+    train, test = check_split(_hold_out(labels, seed) if split is None else split, len(codes))
+    _check_classes(labels, train)
+    # Of all samples: where classes are balanced, the most frequent one of the train samples is rare in the test samples.
+    shares = np.bincount(labels[np.r_[train, test]], minlength=int(labels.max()) + 1) / (len(train) + len(test))
+    correct = predict_folds(codes, labels, [(train, test)], shares, seed) == labels
+    subsets = [float(correct[subset].mean()) for subset in random_subsets(test, SUBSETS, seed)]
+    interval = proportion_interval(correct[test])
+    return MLPProbe(float(correct[test].mean()), float(shares.max()), tuple(subsets), len(test), interval)
+
+
+def _probe_with_nuisance(codes: Array, labels: Array, values: Array, seed: int) -> MLPProbe:
+    from untwine.metrics.mlp import predict_folds
+
+    folds = nuisance_folds(labels, values, FOLDS, seed)
+    for train, _ in folds:
+        _check_classes(labels, train)
+    sizes = np.bincount(labels)
+    correct = predict_folds(codes, labels, folds, np.full(len(sizes), 1 / len(sizes)), seed) == labels
+    weights = 1 / sizes[labels]
+    subsets = [float(np.average(correct[s], weights=weights[s])) for s in random_subsets(np.arange(len(labels)), SUBSETS, seed)]
+    accuracy, interval = float(np.average(correct, weights=weights)), proportion_interval(correct, weights, values)
+    return MLPProbe(accuracy, 1 / len(sizes), tuple(subsets), len(labels), interval)
+
+
+def _check_classes(labels: Array, train: Array) -> None:
     if len(np.unique(labels[train])) < 2:
         raise ValueError(
             f"mlp_probe_accuracy needs at least 2 classes to train on; got 1 in {len(train)} samples; pass more samples."
         )
-    predict = train_classifier(network_input(codes[train], "codes"), labels[train], int(labels.max()) + 1, seed)
-    correct = np.zeros(len(codes), dtype=bool)
-    correct[test] = predict(network_input(codes[test], "codes")) == labels[test]
-    # Of all samples: where classes are balanced, the most frequent one of the train samples is rare in the test samples.
-    chance = float(np.bincount(labels[np.concatenate([train, test])]).max() / (len(train) + len(test)))
-    subsets = [float(correct[subset].mean()) for subset in random_subsets(test, SUBSETS, seed)]
-    return MLPProbe(float(correct[test].mean()), chance, tuple(subsets), len(test))
 
 
-def _measure_truth(what: str, latents: Latents, truth: Array) -> Iterator[Measurement]:
+def _hold_out(labels: Array, seed: int) -> Split:
+    """Hold out a random third of the samples, of each class a third up to one sample."""
+    order = np.random.default_rng(seed).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    test = order[len(order) % 3 // 2 :: 3]
+    return np.setdiff1d(order, test), test
+
+
+def _measure_truth(what: str, latents: Latents, truth: Array, nuisance: Array | None = None) -> Iterator[Measurement]:
     for i, (block, codes) in enumerate(latents.items()):
-        result = mlp_probe_accuracy(codes, truth)
+        result = mlp_probe_accuracy(codes, truth, nuisance=nuisance)
         if i == 0:  # it does not depend on the codes, so it is the same for every block
             yield Measurement(f"{what}_chance.x", result.chance, (result.chance, result.chance), result.n)
-        interval = subset_interval(result.accuracy, result.subsets)
-        yield Measurement(f"{what}_read.{block}", result.accuracy, interval, result.n)
+        yield Measurement(f"{what}_read.{block}", result.accuracy, result.interval, result.n)
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
     indices, contents = data.content_labels()
-    # Where content labels are not known, the class can still be predicted.
-    labelled = indices if len(indices) else data.labelled_indices()
-    yield from _measure_truth("class", data.latents.take(labelled), data.labels_of(labelled))
-    if len(indices):
-        yield from _measure_truth("content", data.latents.take(indices), contents)
+    if not len(indices):  # where content labels are not known, the class can still be predicted
+        yield from _measure_truth("class", *data.labelled())
+        return
+    latents, labels = data.latents.take(indices), data.labels_of(indices)
+    for what, truth, other in (("class", labels, contents), ("content", contents, labels)):
+        # Where hardly any content recurs, or hardly in two classes, samples are held out at random.
+        several = len(np.unique(truth[recurring(truth, other)])) > 1
+        yield from _measure_truth(what, latents, truth, other if several else None)
 
 
 METRIC = Metric(
@@ -97,15 +163,23 @@ METRIC = Metric(
     description="Accuracy of a small MLP that predicts class and content from each block, and the chance level.",
     scores={
         "class_read": ScoreInfo(
-            "Can a small network predict the class from this block alone? Accuracy on held-out samples.", LABELS_HIGHER
+            "Can a small network predict the class from this block alone? Accuracy on held-out samples, of contents that it "
+            "was not trained on where these are known.",
+            LABELS_HIGHER,
         ),
         "content_read": ScoreInfo(
-            "The same for the content: which combination of the ground-truth factors that vary within a class.", FACTORS_HIGHER
+            "The same for the content, in classes that it was not trained on: which combination of the ground-truth factors "
+            "that vary within a class.",
+            FACTORS_HIGHER,
         ),
-        "class_chance": ScoreInfo("Chance level of the class: accuracy of predicting the most frequent class.", INFO),
-        "content_chance": ScoreInfo("Chance level of the content: accuracy of predicting the most frequent one.", INFO),
+        "class_chance": ScoreInfo(
+            "Chance level of the class: 1 over the number of classes, which count the same; or the share of the most frequent "
+            "class, where contents are not known.",
+            INFO,
+        ),
+        "content_chance": ScoreInfo("Chance level of the content, by the same rule: 1 over the number of contents.", INFO),
     },
     requires=(CLASS_AND_CONTENT, LABELS),
-    version=2,
+    version=3,
     default=True,
 )

@@ -47,4 +47,5 @@ METRIC = Metric(
             "use the metric 'swap'",
         ),
     ),
+    version=2,
 )

@@ -56,7 +56,7 @@ def cells(spec: Mapping[str, Any], study: str, size: str) -> list[Cell]:
     scoring = {"resamples": 2, "epochs_scored": (), **{key: spec[key] for key in SCORING if key in spec}}
     scoring |= {key: here[key] for key in SCORING if key in here}
     scoring.setdefault("epochs_metrics", scoring["metrics"])
-    return [
+    planned = [
         _cell(spec, study, size, data, row, seed, scoring)
         for data in spec["data"]
         if size in data.get("sizes", SIZES)
@@ -64,6 +64,12 @@ def cells(spec: Mapping[str, Any], study: str, size: str) -> list[Cell]:
         if "method" in row.spec
         for seed in scoring["seeds"]
     ]
+    last = max((_epochs(cell.params) for cell in planned), default=0)
+    if last and scoring["epochs_scored"] and max(scoring["epochs_scored"]) > last:
+        raise ValueError(
+            f"epochs_scored must be at most {last}, the epochs of the longest row; got {max(scoring['epochs_scored'])}."
+        )
+    return planned
 
 
 def rows(spec: Mapping[str, Any], size: str, data: str | None = None) -> Iterator[Row]:
@@ -126,10 +132,8 @@ def _cell(
     check_known(fields, known, f"the method {kind.name!r} of the row {row.label!r}")
     method = kind(**{**fields, "seed": seed})
     method.check()
-    epochs = sum(value for field, value in method.get_params().items() if field.startswith("epochs"))
-    watched = tuple(scoring["epochs_scored"]) if epochs else ()  # closed-form methods have no epochs
-    if watched and max(watched) > epochs:
-        raise ValueError(f"epochs_scored must be at most the {epochs} epochs of the row {row.label!r}; got {max(watched)}.")
+    # A shorter row is scored after the epochs that it has; closed-form methods have none.
+    watched = tuple(epoch for epoch in scoring["epochs_scored"] if epoch <= _epochs(method.get_params()))
     return Cell(
         study,
         size,
@@ -152,6 +156,11 @@ def _cell(
 def _spelled(metrics: Sequence[str]) -> tuple[str, ...]:
     """Return metrics as they are always written: an option at its default changes no fingerprint."""
     return tuple(find_metric(metric).spelling for metric in metrics)
+
+
+def _epochs(params: Mapping[str, Any]) -> int:
+    """Return the epochs of all stages of a method; 0 for a closed form."""
+    return sum(value for field, value in params.items() if field.startswith("epochs"))
 
 
 def _options(data: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
