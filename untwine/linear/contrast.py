@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.sources import repeated_sources
 from untwine.linear.covariances import CHUNK, RANK_TOLERANCE, leading_axes, mean_and_covariance, pixel_scale
 from untwine.registry.checks import check_int
 from untwine.samples import Samples
@@ -60,7 +61,8 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     of significant directions. All but the first are tested at a fifth of the level, or one estimate in twenty would be too
     large. Features of vectors are scaled to unit variance first. At most 50 leading principal components are tested, and at
     most a quarter of the number of samples. With more than 1000 features the components are approximate, and with more than 50
-    million elements an evenly spaced subsample of each group is used.
+    million elements an evenly spaced subsample of each group is used. Where samples have sources, permutations draw whole
+    sources, as samples of one source are not exchangeable with others.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
         The significance level, in (0, 1).
     """
     _check(samples, permutations, seed, level)
-    target, background = _subsample(samples)
+    target, background, sources = _subsample(samples)
     Z, n = _whiten(target, background, samples.is_image), len(target)
     N, r = Z.shape
     if not r:
@@ -85,8 +87,8 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     rng = np.random.default_rng(seed)
     permuted = np.empty((permutations, r, r))
     for A in permuted:
-        Z_permuted = Z[rng.permutation(N)[:n]]
-        A[:] = Z_permuted.T @ Z_permuted / n
+        Z_permuted = Z[rng.permutation(N)[:n] if sources is None else _draw_sources(sources, n, rng)]
+        A[:] = Z_permuted.T @ Z_permuted / len(Z_permuted)
     p_values, critical = _test_sequentially(values, permuted, level)
     n_salient = int((values[: len(critical)] > critical).sum())  # all but, at most, the last
     contrasts = _contrasts(values, n, N)
@@ -121,15 +123,30 @@ def _test_sequentially(values: Array, permuted: Array, level: float) -> tuple[tu
     return tuple(p_values), np.array(critical)
 
 
-def _subsample(samples: Samples) -> tuple[Array, Array]:
-    """Return target and background, flattened; an evenly spaced subsample of each where they have very many elements."""
-    target, background = (side.x.reshape(len(side), -1) for side in (samples.target, samples.background))
+def _draw_sources(sources: Array, n: int, rng: np.random.Generator) -> Array:
+    """Return the samples of random sources, as many as come nearest to n samples."""
+    order = rng.permutation(int(sources.max()) + 1)
+    totals = np.cumsum(np.bincount(sources)[order])
+    return np.flatnonzero(np.isin(sources, order[: np.abs(totals - n).argmin() + 1]))
+
+
+def _subsample(samples: Samples) -> tuple[Array, Array, Array | None]:
+    """Return target and background, flattened, and their sources where some have several samples.
+
+    An evenly spaced subsample of each group where they have very many elements.
+    """
+    sides = samples.target, samples.background
+    target, background = (side.x.reshape(len(side), -1) for side in sides)
     elements = target.size + background.size
-    if target.shape[1] <= MAX_EXACT_FEATURES or elements <= MAX_ELEMENTS:
-        return target, background
-    counts = [max(2, int(len(x) * MAX_ELEMENTS / elements)) for x in (target, background)]
-    index = [np.linspace(0, len(x) - 1, count).astype(int) for x, count in zip((target, background), counts, strict=True)]
-    return target[index[0]], background[index[1]]
+    index = [np.arange(len(x)) for x in (target, background)]
+    if target.shape[1] > MAX_EXACT_FEATURES and elements > MAX_ELEMENTS:
+        counts = [max(2, int(len(x) * MAX_ELEMENTS / elements)) for x in (target, background)]
+        index = [np.linspace(0, len(x) - 1, count).astype(int) for x, count in zip((target, background), counts, strict=True)]
+        target, background = target[index[0]], background[index[1]]
+    if sides[0].sources is None or sides[1].sources is None:
+        return target, background, None
+    sources = np.concatenate([sides[0].sources[index[0]], sides[1].sources[index[1]]])
+    return target, background, repeated_sources(sources, len(sources))
 
 
 def _whiten(target: Array, background: Array, is_image: bool) -> Array:
