@@ -111,12 +111,10 @@ class Fixed:
 def test_evaluate_holds_whole_sources_out():
     codes, labels, factors, sources = fingerprints()
     samples = Samples(codes, labels=labels, factors=factors, sources=sources, groups=np.arange(len(codes)) % 3 > 0)
-    metrics = ["probe", "per_class", "factors", "regression", "agreement", "groups", "w2", "leakage", "swap", "unsupervised"]
+    metrics = ["probe", "per_class", "factors", "regression", "agreement", "groups", "w2", "leakage", "unsupervised"]
     with_sources = evaluate(Fixed(), samples, metrics, seeds=2)
     without = evaluate(Fixed(), Samples(codes, labels=labels, factors=factors, groups=samples.groups), metrics, seeds=2)
     assert set(with_sources) == set(without)
-    for name in ("probe.salient", "per_class.common", "factors.common", "leakage.common"):
-        assert without[name].value > 0.25
     assert with_sources["probe.salient"].value < without["probe.salient"].value - 0.2
     assert with_sources["factors.common"].value < without["factors.common"].value - 0.2
     # Scores that hold nothing out are the same; their intervals are over halves of the sources.

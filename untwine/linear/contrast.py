@@ -77,7 +77,7 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
         The significance level, in (0, 1).
     """
     _check(samples, permutations, seed, level)
-    target, background, sources = _subsample(samples)
+    (target, background), sources = _subsample(samples), _sources(samples)
     Z, n = _whiten(target, background, samples.is_image), len(target)
     N, r = Z.shape
     if not r:
@@ -130,23 +130,30 @@ def _draw_sources(sources: Array, n: int, rng: np.random.Generator) -> Array:
     return np.flatnonzero(np.isin(sources, order[: np.abs(totals - n).argmin() + 1]))
 
 
-def _subsample(samples: Samples) -> tuple[Array, Array, Array | None]:
-    """Return target and background, flattened, and their sources where some have several samples.
+def _subsample(samples: Samples) -> tuple[Array, Array]:
+    """Return target and background, flattened; an evenly spaced subsample of each where they have very many elements."""
+    target, background = (side.x.reshape(len(side), -1) for side in (samples.target, samples.background))
+    i, j = _subsample_indices(samples)
+    return target[i], background[j]
 
-    An evenly spaced subsample of each group where they have very many elements.
-    """
-    sides = samples.target, samples.background
-    target, background = (side.x.reshape(len(side), -1) for side in sides)
-    elements = target.size + background.size
-    index = [np.arange(len(x)) for x in (target, background)]
-    if target.shape[1] > MAX_EXACT_FEATURES and elements > MAX_ELEMENTS:
-        counts = [max(2, int(len(x) * MAX_ELEMENTS / elements)) for x in (target, background)]
-        index = [np.linspace(0, len(x) - 1, count).astype(int) for x, count in zip((target, background), counts, strict=True)]
-        target, background = target[index[0]], background[index[1]]
-    if sides[0].sources is None or sides[1].sources is None:
-        return target, background, None
-    sources = np.concatenate([sides[0].sources[index[0]], sides[1].sources[index[1]]])
-    return target, background, repeated_sources(sources, len(sources))
+
+def _subsample_indices(samples: Samples) -> tuple[Array | slice, Array | slice]:
+    """Return which samples of target and background are used."""
+    n, m = len(samples.target), len(samples.background)
+    if samples.x[0].size <= MAX_EXACT_FEATURES or samples.x.size <= MAX_ELEMENTS:
+        return slice(None), slice(None)
+    i, j = (np.linspace(0, k - 1, max(2, int(k * MAX_ELEMENTS / samples.x.size))).astype(int) for k in (n, m))
+    return i, j
+
+
+def _sources(samples: Samples) -> Array | None:
+    """Return the sources of the samples that are used, targets first; None where no source has several of them."""
+    target, background = samples.target.sources, samples.background.sources
+    if target is None or background is None:
+        return None
+    i, j = _subsample_indices(samples)
+    sources = np.concatenate([target[i], background[j]])
+    return repeated_sources(sources, len(sources))
 
 
 def _whiten(target: Array, background: Array, is_image: bool) -> Array:

@@ -12,11 +12,10 @@ from untwine._typing import Array
 from untwine.metrics.checks import check_codes, check_labels
 from untwine.metrics.directions import LOWER, WITHOUT_LABELS
 from untwine.metrics.encoded import Encoded
-from untwine.metrics.factors import factor_r2
 from untwine.metrics.held_out import FOLDS
 from untwine.metrics.intervals import fold_interval
 from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
-from untwine.metrics.probe import probe_accuracy
+from untwine.metrics.probe_strong import strong_factor_r2, strong_probe_accuracy
 from untwine.metrics.requirements import SOURCES, TWO_BLOCKS
 
 
@@ -52,12 +51,14 @@ def leakage_score(
 ) -> Leakage:
     """Return how much of a ground truth leaks into codes `other` (n, d), relative to its `own` block (n, e).
 
-    r(other) / r(own), clipped to [0, 1], where r is how well a linear model predicts the ground truth, held out: for classes
-    (n,), integers or strings, (accuracy - g) / (1 - g) of `probe_accuracy`, g being the share of the largest class; for factors
-    (n, k), floats, the R2 of `factor_r2`.
+    r(other) / r(own), clipped to [0, 1], where r is how well a small network on standardised columns predicts the ground truth,
+    held out: for classes (n,), integers or strings, (accuracy - g) / (1 - g) of `strong_probe_accuracy`, g being the share of
+    the largest class; for factors (n, k), floats, the R2 of `strong_factor_r2`. With `sources` (n,), what each sample was made
+    from or belongs to, no source is in two folds.
     Lower is better: 0 means that nothing leaks, 1 that the other block predicts it as well as its own block does, or better.
     Where the own block does not predict it (r is not above 0 by more than its folds vary), there is nothing to compare with:
-    then 1 if the other block predicts it, and 0 if neither does. Blind to what is encoded but not linearly.
+    then 1 if the other block predicts it, and 0 if neither does. A leak that is not linear, or in
+    columns of tiny variance, counts in full; version 1 had linear models, with one scale for all columns of a class probe.
     """
     other, own = check_codes(other), check_codes(own)
     if len(other) != len(own):
@@ -74,13 +75,13 @@ def leakage_score(
 def _predictability(
     codes: Array, truth: Array, folds: int, seed: int, sources: ArrayLike | None
 ) -> tuple[float, tuple[float, ...], int]:
-    """Return how well a linear model predicts the ground truth: overall, in each fold, and of how many samples."""
+    """Return how well a network predicts the ground truth: overall, in each fold, and of how many samples."""
     if truth.dtype.kind == "f":
-        result = factor_r2(codes, truth, folds, seed, sources)
+        result = strong_factor_r2(codes, truth, folds, seed, sources)
         return result.r2, result.folds, result.n
     sizes = np.bincount(check_labels(truth, len(codes)))
     chance = float(sizes.max() / sizes.sum())
-    probe = probe_accuracy(codes, truth, folds, seed, sources=sources)
+    probe = strong_probe_accuracy(codes, truth, folds, seed, sources=sources)
     # The probe refuses a single class, so the chance level is below 1.
     accuracies = (probe.accuracy, *probe.folds)
     value, *each = (max(0.0, (accuracy - chance) / (1.0 - chance)) for accuracy in accuracies)
@@ -135,13 +136,14 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="leakage",
     function=_measure,
-    description="How well one block predicts what the other should encode, from 0 to 1, in both directions.",
+    description="How well a small MLP predicts from one block what the other should encode, from 0 to 1, in both directions.",
     scores={
         "leakage": ScoreInfo(
-            "How well does this block predict what the other block should encode? 0 is not at all, 1 is as well as the other.",
+            "How well does this block predict what the other block should encode, by a small MLP on standardised columns? 0 is "
+            "not at all, 1 is as well as the other.",
             LOWER,
         ),
-        "leakage_group": ScoreInfo("The same for predicting whether a sample is target or background.", LOWER),
+        "leakage_group": ScoreInfo("The same for predicting, by a small MLP, whether a sample is target or background.", LOWER),
     },
     requires=(
         TWO_BLOCKS,
@@ -154,5 +156,6 @@ METRIC = Metric(
             "pass samples with some",
         ),
     ),
+    version=2,
     default=True,
 )

@@ -80,7 +80,8 @@ METRIC = Metric(
     description="Accuracy of a linear classifier of the label, held out, for each block.",
     scores={
         "probe": ScoreInfo(
-            "Can a linear classifier predict the class from this block alone? Accuracy of logistic regression over 5 folds.",
+            "Can a linear classifier predict the class from this block alone? Accuracy of logistic regression over 5 folds, "
+            "the block scaled by one number.",
             LABELS_HIGHER,
         )
     },

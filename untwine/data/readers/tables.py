@@ -30,7 +30,9 @@ def read_table(path: Path) -> Samples:
     roles = _find_roles(path, names)
     features = [i for i in range(len(lines[0][1])) if i not in roles.values()]
     if not features:
-        raise ValueError(f"{path} must have at least one column of numbers besides group, label and source; got none; add one.")
+        raise ValueError(
+            f"{path} must have at least one column of numbers besides group and label (and source); got none; add one."
+        )
     x = _numbers(path, lines, features, names)
     columns: dict[str, Any] = {}
     for role, index in roles.items():
