@@ -242,3 +242,46 @@ def test_masks_travel_with_their_samples():
 def test_masks_of_another_shape_or_with_other_values_are_refused(x, masks, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples(x, masks=masks)
+
+
+def test_sources_travel_with_their_samples():
+    samples = Samples(np.zeros((4, 2)), sources=["b", "a", "b", "c"])
+    assert samples.sources.dtype == np.int64
+    assert (samples.sources.tolist(), samples.source_names) == ([1, 0, 1, 2], ("a", "b", "c"))
+    assert samples[[3, 0]].sources.tolist() == [2, 1]
+    assert samples[[3, 0]].source_names == ("a", "b", "c")
+    assert repr(samples) == "Samples(4 vectors of 2; 3 sources)"
+    assert Samples(np.zeros((2, 2)), sources=[10**12, -3]).sources.tolist() == [10**12, -3]
+    # Nothing is fitted to sources: runs from before there were any stay valid.
+    assert samples.fingerprint() == Samples(np.zeros((4, 2))).fingerprint()
+
+
+def test_the_same_source_in_target_and_background_is_one():
+    x = np.zeros((3, 2))
+    joined = Samples.contrast(
+        target=Samples(x, sources=["anna", "bert", "anna"]), background=Samples(x, sources=["bert", "c", "c"])
+    )
+    names = [joined.source_names[i] for i in joined.sources]
+    assert names == ["bert", "c", "c", "anna", "bert", "anna"]
+    joined = Samples.contrast(target=Samples(x, sources=[7, 8, 8]), background=Samples(x, sources=[8, 1, 2]))
+    assert joined.sources.tolist() == [8, 1, 2, 7, 8, 8]
+    # Samples of a set without sources are a source each.
+    joined = Samples.contrast(target={"a": Samples(x, sources=[7, 8, 8]), "b": x}, background=x)
+    assert len(set(joined.sources)) == 2 + 3 + 3
+    joined = Samples.contrast(target=Samples(x, sources=["p", "q", "q"]), background=x)
+    assert len(set(joined.sources)) == 2 + 3
+    assert Samples.contrast(target=x, background=x).sources is None
+
+
+@pytest.mark.parametrize(
+    ("sources", "names", "sentence"),
+    [
+        ([1, 2], (), r"sources must be one value for each of the 3 samples of x; got shape \(2,\)"),
+        ([0.5, 1, 2], (), "sources must be integers or strings; got float64 with other values; number or name them"),
+        ([0, 1, 2], ("a", "b"), "sources must be positions in source_names, from 0 to 1; got 0 to 2"),
+        (["a", "b", "b"], ("a", "b"), "source_names goes with integer sources; the sources are strings; drop source_names"),
+    ],
+)
+def test_sources_of_another_shape_or_type_are_refused(sources, names, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Samples(np.zeros((3, 2)), sources=sources, source_names=names)

@@ -11,6 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.registry.columns import (
+    check_classes,
+    check_factor_table,
+    check_integers,
+    check_masks,
+    check_names,
+    check_sources,
+    join_sources,
+    kind_of,
+)
 
 SIDES = range(8, 129)
 BACKGROUND = 0
@@ -34,8 +44,12 @@ class Samples:
         The true factors (n, k), for evaluation only. NaN means unknown.
     masks
         For images, the pixels (n, H, W) where something salient is, such as a tumour; for evaluation only.
-    group_names, label_names, factor_names
-        A name for each group, class and factor; numbered where not given.
+    sources
+        What each sample was made from or belongs to, as integers or strings: patient, donor, original digit. Splits, folds and
+        random halves never cut through one. The same value means the same source, in target and background too. Nothing is
+        fitted to it.
+    group_names, label_names, factor_names, source_names
+        A name for each group, class, factor and source; groups, classes and factors are numbered where not given.
 
     Examples
     --------
@@ -55,30 +69,38 @@ class Samples:
     label_names: tuple[str, ...] = ()
     factor_names: tuple[str, ...] = ()
     masks: Array | None = None
+    sources: Array | None = None
+    source_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "x", observations(self.x))
         if self.groups is not None:
-            groups = _integers("groups", self.groups, len(self.x), least=0)
+            groups = check_integers("groups", self.groups, len(self.x), least=0)
             put(self, "groups", groups)
             many = int(groups.max()) + 1
             default = ("background", "target") if many <= 2 else ("background", *(f"target {i}" for i in range(1, many)))
-            put(self, "group_names", _names("group_names", self.group_names, many, default))
+            put(self, "group_names", check_names("group_names", self.group_names, many, default))
         if self.labels is not None:
-            labels, names = _classes(self.labels, len(self.x), self.label_names)
+            labels, names = check_classes(self.labels, len(self.x), self.label_names)
             put(self, "labels", labels)
             many = int(labels.max()) + 1
-            put(self, "label_names", _names("label_names", names, many, tuple(map(str, range(many)))))
+            put(self, "label_names", check_names("label_names", names, many, tuple(map(str, range(many)))))
         if self.factors is not None:
-            factors = _factors(self.factors, len(self.x))
+            factors = check_factor_table(self.factors, len(self.x))
             put(self, "factors", factors)
             many = factors.shape[1]
             put(
-                self, "factor_names", _names("factor_names", self.factor_names, many, tuple(f"factor {i}" for i in range(many)))
+                self,
+                "factor_names",
+                check_names("factor_names", self.factor_names, many, tuple(f"factor {i}" for i in range(many))),
             )
         if self.masks is not None:
-            put(self, "masks", _masks(self.masks, self.x))
+            put(self, "masks", check_masks(self.masks, self.x))
+        if self.sources is not None:
+            sources, names = check_sources(self.sources, len(self.x), self.source_names)
+            put(self, "sources", sources)
+            put(self, "source_names", names)
 
     @classmethod
     def contrast(
@@ -93,7 +115,8 @@ class Samples:
         ----------
         target
             An array or `Samples`; or several, as a list or as a mapping from name to samples. Several targets
-            are pooled in training, and stay apart for scoring.
+            are pooled in training, and stay apart for scoring. The same source in several of them, by name or number, is one
+            source; samples without sources are one each, where others have some.
         background
             An array or `Samples`: what the targets are compared with.
         """
@@ -123,6 +146,7 @@ class Samples:
                     f"{one.factor_names}; give all of them the same columns."
                 )
         label_names = tuple(dict.fromkeys(n for one in sets if one.labels is not None for n in one.label_names))
+        sources, source_names = join_sources([(one.sources, one.source_names, len(one)) for one in sets])
         return cls(
             x=np.concatenate([one.x for one in sets]),
             groups=np.concatenate([np.full(len(one), group) for group, one in enumerate(sets)]),
@@ -132,6 +156,8 @@ class Samples:
             label_names=label_names,
             factor_names=factor_names,
             masks=_join_masks(given, sets),
+            sources=sources,
+            source_names=source_names,
         )
 
     def __len__(self) -> int:
@@ -149,6 +175,7 @@ class Samples:
             labels=None if self.labels is None else self.labels[chosen],
             factors=None if self.factors is None else self.factors[chosen],
             masks=None if self.masks is None else self.masks[chosen],
+            sources=None if self.sources is None else self.sources[chosen],
         )
 
     def __repr__(self) -> str:
@@ -161,6 +188,7 @@ class Samples:
         if self.factors is not None:
             text += f"; factors {', '.join(self.factor_names)}"
         text += "" if self.masks is None else "; masks"
+        text += "" if self.sources is None else f"; {len(np.unique(self.sources))} sources"
         return f"Samples({text})"
 
     @property
@@ -200,9 +228,9 @@ class Samples:
         return self.groups
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of x and all columns but masks: the same data, the same fingerprint.
+        """Return a SHA-256 of x and all columns but masks and sources: the same data, the same fingerprint.
 
-        Nothing is ever fitted to masks, and runs from before there were any stay valid.
+        Nothing is ever fitted to masks or sources, and runs from before there were any stay valid.
         """
         digest = hashlib.sha256()
         for name in ("x", "groups", "labels", "factors"):
@@ -224,7 +252,7 @@ def observations(x: ArrayLike) -> Array:
     if x.dtype == bool:
         x = x.astype(np.float32)
     if x.dtype.kind not in "uif":
-        raise TypeError(f"x must be numbers; got an array of {_kind(x)}; convert it to float or, for images, uint8.")
+        raise TypeError(f"x must be numbers; got an array of {kind_of(x)}; convert it to float or, for images, uint8.")
     if x.ndim not in (2, 4):
         hint = "add a channel axis with x[:, None]" if x.ndim == 3 else "reshape it, for instance with x.reshape(n, -1)"
         raise ValueError(
@@ -272,71 +300,6 @@ def _images(x: Array) -> Array:
     return np.ascontiguousarray(x, dtype=np.float32)
 
 
-def _integers(name: str, column: ArrayLike, n: int, least: int) -> Array:
-    column = np.asarray(column)
-    if column.shape != (n,):
-        raise ValueError(f"{name} must be one value for each of the {n} samples of x; got shape {column.shape}.")
-    if column.dtype.kind not in "uifb" or not np.equal(column, np.round(column)).all():
-        raise ValueError(f"{name} must be integers; got {_kind(column)} with other values; number them from {max(least, 0)}.")
-    if column.min() < least:
-        raise ValueError(f"{name} must be numbers from {least} up; got {column.min()}.")
-    if column.max() > 1_000_000:
-        raise ValueError(f"{name} must be numbers counted from 0; got {column.max()}; number them 0, 1, 2 and so on.")
-    return column.astype(np.int64)
-
-
-def _classes(labels: ArrayLike, n: int, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
-    labels = np.asarray(labels)
-    if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels.flat):
-        labels = labels.astype(str)
-    if labels.dtype.kind not in "US":
-        labels = _integers("labels", labels, n, least=-1)
-        # Samples chosen from a larger set may all be unlabelled; then the names of its classes come with them.
-        if labels.max() < 0 and not names:
-            raise ValueError("labels must have at least one known class; every label is -1 (unknown).")
-        return labels, names
-    if labels.shape != (n,):
-        raise ValueError(f"labels must be one value for each of the {n} samples of x; got shape {labels.shape}.")
-    if names:
-        raise ValueError(
-            "label_names goes with whole-number labels; the labels are strings and name themselves; drop label_names."
-        )
-    unique, numbers = np.unique(labels.astype(str), return_inverse=True)
-    return numbers.astype(np.int64), tuple(map(str, unique))
-
-
-def _factors(factors: ArrayLike, n: int) -> Array:
-    factors = np.asarray(factors)
-    if factors.dtype.kind not in "uifb":
-        raise TypeError(f"factors must be numbers; got {_kind(factors)}.")
-    if factors.ndim == 1:
-        factors = factors[:, None]
-    if factors.ndim != 2 or len(factors) != n or not factors.shape[1]:
-        raise ValueError(f"factors must have shape ({n}, k), as x has {n} samples; got {factors.shape}.")
-    factors = factors.astype(np.float64)
-    if np.isinf(factors).any():
-        raise ValueError("factors must be finite numbers (NaN for unknown); got infinities.")
-    return factors
-
-
-def _masks(masks: ArrayLike, x: Array) -> Array:
-    masks = np.asarray(masks)
-    if x.ndim != 4 or masks.shape != (len(x), *x.shape[2:]):
-        raise ValueError(f"masks must have shape (n, H, W) of images x (n, C, H, W); got {masks.shape} and x {x.shape}.")
-    if masks.dtype.kind not in "uifb" or not np.isin(masks, (0, 1)).all():
-        raise ValueError(f"masks must be 0 or 1 at every pixel; got {_kind(masks)} with other values; compare with > 0.")
-    return masks.astype(bool)
-
-
-def _names(field: str, names: Sequence[str], many: int, default: tuple[str, ...]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise TypeError(f"{field} must be a sequence of names; got the single string {names!r}; wrap it in a tuple.")
-    names = tuple(map(str, names)) or default
-    if len(names) < many or len(set(names)) != len(names):
-        raise ValueError(f"{field} must be {many} different names; got {names}.")
-    return names
-
-
 def _join_labels(sets: Sequence[Samples], names: tuple[str, ...]) -> Array:
     columns = []
     for one in sets:
@@ -379,10 +342,6 @@ def _is_set(given: object) -> bool:
 
 def _describe(x: Array) -> str:
     return f"vectors of {x.shape[1]}" if x.ndim == 2 else f"images of {'x'.join(map(str, x.shape[1:]))} ({x.dtype})"
-
-
-def _kind(x: Array) -> str:
-    return {"O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}.get(x.dtype.kind, str(x.dtype))
 
 
 def unit_range(x: Array, dtype: type[np.floating[Any]] = np.float32) -> Array:

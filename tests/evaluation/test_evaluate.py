@@ -16,7 +16,18 @@ def scores():
 
 
 def test_every_block_is_scored_by_every_metric(scores):
-    both = ("probe", "clustering", "clustering_random", "silhouette", "ari", "nmi", "factors", "leakage", "group_silhouette")
+    both = (
+        "probe",
+        "probe_strong",
+        "clustering",
+        "clustering_random",
+        "silhouette",
+        "ari",
+        "nmi",
+        "factors",
+        "leakage",
+        "group_silhouette",
+    )
     assert set(scores) == {f"{metric}.{block}" for metric in both for block in ("common", "salient")} | {
         "leakage_group.common",
         "w2.common",
@@ -30,6 +41,8 @@ def test_every_block_is_scored_by_every_metric(scores):
     [
         ("probe.salient", 0.99, 1.0, 200, "higher"),
         ("probe.common", 0.10, 0.40, 200, "lower"),
+        ("probe_strong.salient", 0.99, 1.0, 200, "higher"),
+        ("probe_strong.common", 0.10, 0.40, 200, "lower"),
         ("clustering.salient", 0.99, 1.0, 200, "higher"),
         ("clustering.common", 0.25, 0.45, 200, "lower"),
         ("clustering_random.salient", 0.25, 0.40, 200, "info"),
@@ -109,7 +122,7 @@ def test_a_method_of_one_block_without_groups():
     labels = np.arange(60) % 3
     samples = Samples(np.eye(3)[labels] * 9 + rng.normal(size=(60, 3)), labels=labels)
     scores = evaluate(Whole(), samples)
-    labelled = ("probe", "clustering", "clustering_random", "silhouette", "ari", "nmi")
+    labelled = ("probe", "probe_strong", "clustering", "clustering_random", "silhouette", "ari", "nmi")
     assert set(scores) == {f"{metric}.z" for metric in labelled} | {"reconstruction.x"}
     assert scores["probe.z"].direction == scores["silhouette.z"].direction == "higher"
     assert scores["probe.z"].value > 0.95
@@ -140,7 +153,7 @@ def test_only_targets_with_known_labels_of_usual_classes_count():
             Columns(),
             vectors(),
             "accuracy",
-            "probe, clustering, agreement, factors, leakage, groups, w2, reading, transfer, reconstruction",
+            "probe, probe_strong, clustering, agreement, factors, leakage, groups, w2, reading, transfer, reconstruction",
         ),
         (Whole(), Samples(np.eye(30)), "agreement", "labels"),
         (Whole(), Samples(np.eye(30)), "per_class", "labels"),

@@ -21,6 +21,7 @@ from untwine.samples import Samples
 # The scores that each metric can yield; "red" stands for a class, a factor or an attribute.
 NAMES = {
     "probe": ("probe",),
+    "probe_strong": ("probe_strong",),
     "clustering": ("clustering", "clustering_random", "silhouette"),
     "agreement": ("ari", "nmi"),
     "factors": ("factors", "factors_salient"),
@@ -67,12 +68,26 @@ NAMES = {
 }
 
 
-DEFAULT = ["probe", "clustering", "agreement", "factors", "leakage", "groups", "w2", "reading", "transfer", "reconstruction"]
+DEFAULT = [
+    "probe",
+    "probe_strong",
+    "clustering",
+    "agreement",
+    "factors",
+    "leakage",
+    "groups",
+    "w2",
+    "reading",
+    "transfer",
+    "reconstruction",
+]
 BLOCKS = ("common", "salient", "content", "class", "z")
 # Which direction is better in each of these blocks: + higher, - lower, . neither.
 LABELS, FACTORS, FACTOR_ERRORS, LABEL_ERRORS = "-+-++", "+-+-+", "-+-+-", "+-+--"
 DIRECTIONS = {
-    **dict.fromkeys(("probe", "clustering", "silhouette", "ari", "nmi", "factors_salient", "class_read"), LABELS),
+    **dict.fromkeys(
+        ("probe", "probe_strong", "clustering", "silhouette", "ari", "nmi", "factors_salient", "class_read"), LABELS
+    ),
     "factor_vae_salient": LABELS,
     **dict.fromkeys(("per_class", "per_class_red"), LABELS),
     **dict.fromkeys(("factors", "content_read", "probe_red"), FACTORS),
@@ -102,7 +117,7 @@ def test_every_metric_is_complete(name):
     assert metric.description.endswith(".")
     assert "\n" not in metric.description
     assert "request" not in metric.description  # `default` says so
-    assert metric.version == {"reading": 3, "swap": 3, "translation": 2}.get(name, 1)
+    assert metric.version == {"leakage": 2, "reading": 3, "swap": 3, "translation": 2}.get(name, 1)
     assert metric.scores
     assert all(requirement.needs and requirement.got and requirement.advice for requirement in metric.requires)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from untwine.metrics import leakage_score
+from untwine.metrics import factor_r2, leakage_score, probe_accuracy
 
 
 def blocks(n=400, seed=0):
@@ -48,6 +48,25 @@ def test_where_the_own_block_is_uninformative(dead):
     assert leakage_score(salient, dead, labels).leakage == 1.0
     assert leakage_score(common, dead, labels).leakage == 0.0
     assert leakage_score(dead, salient, labels).leakage < 0.06
+
+
+def test_leaks_that_a_linear_model_does_not_see_are_found():
+    rng = np.random.default_rng(0)
+    labels = np.arange(1200) % 2
+    own = 3.0 * labels[:, None] + rng.normal(size=(1200, 1)) / 2
+    common = rng.normal(size=(1200, 6))
+    xor = common.copy()
+    xor[:, 1] = np.abs(xor[:, 1]) * np.sign(xor[:, 0]) * (2 * labels - 1)
+    tiny = np.column_stack([common, 1e-3 * (labels + 0.1 * rng.normal(size=1200))])
+    assert probe_accuracy(xor, labels).accuracy < 0.6
+    assert probe_accuracy(tiny, labels).accuracy < 0.6
+    assert leakage_score(xor, own, labels).leakage > 0.7
+    assert leakage_score(tiny, own, labels).leakage > 0.9
+    assert leakage_score(common, own, labels).leakage < 0.06
+    truth = np.abs(common[:, :1])  # of which a line through the codes predicts nothing
+    assert factor_r2(common, truth).r2 < 0.05
+    assert leakage_score(common, truth, truth).leakage > 0.7
+    assert leakage_score(own, truth, truth).leakage < 0.05
 
 
 def test_labels_and_factors_that_do_not_vary_are_refused():

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from untwine._typing import Array
 from untwine.data.options import check_test_share
+from untwine.data.sources import assign_sources, linked_sources, repeated_sources
 from untwine.registry.checks import check_choice, check_float, check_int
 from untwine.samples import Samples
 
@@ -27,9 +29,16 @@ class Splits(NamedTuple):
 
 
 def hold_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
-    """Split samples at random, holding out the share `test` of each group (at least one sample) as test split."""
+    """Split samples at random, holding out the share `test` of each group (at least one sample) as test split.
+
+    Where samples have sources, all samples of a source are in one split, and the shares are as near as whole sources allow.
+    """
     share, rng = check_test_share(test), np.random.default_rng(check_int("seed", seed, 0))
     groups = np.zeros(len(samples), dtype=int) if samples.groups is None else samples.groups
+    sources = repeated_sources(samples.sources, len(samples))
+    if sources is not None:
+        is_test = _hold_out_sources(sources, groups, share, rng)
+        return Splits(samples[~is_test], samples[is_test])
     is_test = np.zeros(len(samples), dtype=bool)
     for group in np.unique(groups):
         members = rng.permutation(np.flatnonzero(groups == group))
@@ -39,19 +48,50 @@ def hold_out(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
     return Splits(samples[~is_test], samples[is_test])
 
 
+def _hold_out_sources(sources: Array, groups: Array, share: float, rng: np.random.Generator) -> Array:
+    """Return the mask of test samples: whole sources, with samples of every group in both splits."""
+    is_test: Array = assign_sources(sources, groups, (1 - share, share), rng) == 1
+    for split in (True, False):
+        for group in np.unique(groups):
+            if not (groups[is_test == split] == group).any():  # its smallest source moves here
+                own, counts = np.unique(sources[groups == group], return_counts=True)
+                is_test[sources == own[counts.argmin()]] = split
+    for group in np.unique(groups):
+        if len(np.unique(is_test[groups == group])) < 2:
+            many = len(np.unique(sources[groups == group]))
+            raise ValueError(
+                f"samples to split must have sources of every group for both splits; group {group} has {many}, which cannot "
+                "be divided; add samples of other sources, or leave the sources out."
+            )
+    return is_test
+
+
 def hold_out_classes(samples: Samples, test: float = 0.2, seed: int = 0) -> Splits:
-    """Split classes at random, holding out all samples of the share `test` of the classes (at least one class)."""
+    """Split classes at random, holding out all samples of the share `test` of the classes (at least one class).
+
+    Where samples have sources, classes that share one are held out together.
+    """
     share, rng = check_test_share(test), np.random.default_rng(check_int("seed", seed, 0))
     labels = np.full(len(samples), -1) if samples.labels is None else samples.labels
     classes = np.unique(labels[labels >= 0])
     if len(classes) < 2:
         raise ValueError(f"samples to split by class must have at least 2 classes; got {len(classes)}; pass by='samples'.")
+    sources = repeated_sources(samples.sources, len(samples))
+    if sources is not None:
+        known, labels = labels >= 0, linked_sources(labels, sources)
+        classes = np.unique(labels[known])
+        if len(classes) < 2:
+            raise ValueError("classes to hold out must not share sources; all of them are linked by some; pass by='samples'.")
     is_test = np.isin(labels, rng.permutation(classes)[: count_held_out(len(classes), share)])
     return Splits(samples[~is_test], samples[is_test])
 
 
 def hold_out_at_random(samples: Samples, n_test: int, rng: np.random.Generator) -> Splits:
-    """Hold out `n_test` random samples; both splits keep the order of the samples."""
+    """Hold out `n_test` random samples, or nearly so many of whole sources; both splits keep the order of the samples."""
+    sources = repeated_sources(samples.sources, len(samples))
+    if sources is not None:
+        is_test = _hold_out_sources(sources, np.zeros(len(samples), dtype=int), n_test / len(samples), rng)
+        return Splits(samples[~is_test], samples[is_test])
     order = rng.permutation(len(samples))
     return Splits(samples[np.sort(order[n_test:])], samples[np.sort(order[:n_test])])
 
@@ -71,8 +111,8 @@ def validation_split(splits: Splits, share: float = 0.2, seed: int = 0, by: str 
     share
         Share of each group's training samples that is held out as validation split (the `test` of what is returned).
     seed
-        Decides which samples are held out. Samples derived from one source, such as the two images of a digit in
-        `digit_style` or two of one person, may be in different splits.
+        Decides which samples are held out. Samples of one source, such as the two images of a digit in `digit_style`, are held
+        out together.
     by
         "samples" holds out samples of every class; "classes" holds out all samples of some classes, as the data sets with
         class and content do.

@@ -14,6 +14,7 @@ def _built_in() -> Mapping[str, Metric]:
     """Return our metrics in the order of their scores: those that `evaluate` scores by default, then those on request."""
     # isort: off
     from untwine.metrics import probe
+    from untwine.metrics import probe_strong
     from untwine.metrics import clustering
     from untwine.metrics import agreement
     from untwine.metrics import factors

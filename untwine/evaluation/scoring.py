@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from untwine.registry.checks import check_int
 from untwine.runs.scores import Score
 from untwine.samples import Samples
@@ -59,7 +61,8 @@ def evaluate(
     train
         Other samples with the same labels and factors. Where given, the classifiers of probe and per_class, the regressions and
         the networks of swap are trained on them, and tested on all of `samples`. Otherwise the first three use 5 folds of
-        `samples`, and the networks of swap are trained on one half of them and tested on the other half.
+        `samples`, and the networks of swap are trained on one half of them and tested on the other half. Where samples have
+        sources, no source is in two folds or halves, and none of the targets' may be in both `train` and `samples`.
     skip_inapplicable
         Whether to skip a metric whose requirements the method or the samples do not meet; otherwise it is refused.
     """
@@ -136,10 +139,25 @@ def _metric(metric: AnyMetric) -> Metric:
 
 
 def _check_train(samples: Samples, train: Samples) -> None:
-    """Refuse train samples whose labels or factors are not those of the scored samples."""
+    """Refuse train samples whose labels or factors are not those of the scored samples, or whose targets share sources."""
     for name in ("label_names", "factor_names"):
         if getattr(train, name) != getattr(samples, name):
             raise ValueError(
                 f"train must have the {name} of the scored samples, {getattr(samples, name)}; got {getattr(train, name)}; "
                 "take both from one data set."
             )
+    if shared := _target_sources(samples) & _target_sources(train):
+        raise ValueError(
+            f"train must share no source with the scored samples; got {len(shared)} in both, such as {min(shared)!r}; hold "
+            "whole sources out."
+        )
+
+
+def _target_sources(samples: Samples) -> set[str]:
+    """Return the names or numbers of the sources of target samples."""
+    from untwine.metrics.scored_samples import target_mask
+
+    if samples.sources is None:
+        return set()
+    numbers = np.unique(samples.sources[target_mask(samples.groups, len(samples))])
+    return {samples.source_names[i] if samples.source_names else str(i) for i in numbers}

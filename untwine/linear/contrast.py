@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.sources import repeated_sources
 from untwine.linear.covariances import CHUNK, RANK_TOLERANCE, leading_axes, mean_and_covariance, pixel_scale
 from untwine.registry.checks import check_int
 from untwine.samples import Samples
@@ -60,7 +61,8 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     of significant directions. All but the first are tested at a fifth of the level, or one estimate in twenty would be too
     large. Features of vectors are scaled to unit variance first. At most 50 leading principal components are tested, and at
     most a quarter of the number of samples. With more than 1000 features the components are approximate, and with more than 50
-    million elements an evenly spaced subsample of each group is used.
+    million elements an evenly spaced subsample of each group is used. Where samples have sources, permutations draw whole
+    sources, as samples of one source are not exchangeable with others.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
         The significance level, in (0, 1).
     """
     _check(samples, permutations, seed, level)
-    target, background = _subsample(samples)
+    (target, background), sources = _subsample(samples), _sources(samples)
     Z, n = _whiten(target, background, samples.is_image), len(target)
     N, r = Z.shape
     if not r:
@@ -85,8 +87,8 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
     rng = np.random.default_rng(seed)
     permuted = np.empty((permutations, r, r))
     for A in permuted:
-        Z_permuted = Z[rng.permutation(N)[:n]]
-        A[:] = Z_permuted.T @ Z_permuted / n
+        Z_permuted = Z[rng.permutation(N)[:n] if sources is None else _draw_sources(sources, n, rng)]
+        A[:] = Z_permuted.T @ Z_permuted / len(Z_permuted)
     p_values, critical = _test_sequentially(values, permuted, level)
     n_salient = int((values[: len(critical)] > critical).sum())  # all but, at most, the last
     contrasts = _contrasts(values, n, N)
@@ -121,15 +123,37 @@ def _test_sequentially(values: Array, permuted: Array, level: float) -> tuple[tu
     return tuple(p_values), np.array(critical)
 
 
+def _draw_sources(sources: Array, n: int, rng: np.random.Generator) -> Array:
+    """Return the samples of random sources, as many as come nearest to n samples."""
+    order = rng.permutation(int(sources.max()) + 1)
+    totals = np.cumsum(np.bincount(sources)[order])
+    return np.flatnonzero(np.isin(sources, order[: np.abs(totals - n).argmin() + 1]))
+
+
 def _subsample(samples: Samples) -> tuple[Array, Array]:
     """Return target and background, flattened; an evenly spaced subsample of each where they have very many elements."""
     target, background = (side.x.reshape(len(side), -1) for side in (samples.target, samples.background))
-    elements = target.size + background.size
-    if target.shape[1] <= MAX_EXACT_FEATURES or elements <= MAX_ELEMENTS:
-        return target, background
-    counts = [max(2, int(len(x) * MAX_ELEMENTS / elements)) for x in (target, background)]
-    index = [np.linspace(0, len(x) - 1, count).astype(int) for x, count in zip((target, background), counts, strict=True)]
-    return target[index[0]], background[index[1]]
+    i, j = _subsample_indices(samples)
+    return target[i], background[j]
+
+
+def _subsample_indices(samples: Samples) -> tuple[Array | slice, Array | slice]:
+    """Return which samples of target and background are used."""
+    n, m = len(samples.target), len(samples.background)
+    if samples.x[0].size <= MAX_EXACT_FEATURES or samples.x.size <= MAX_ELEMENTS:
+        return slice(None), slice(None)
+    i, j = (np.linspace(0, k - 1, max(2, int(k * MAX_ELEMENTS / samples.x.size))).astype(int) for k in (n, m))
+    return i, j
+
+
+def _sources(samples: Samples) -> Array | None:
+    """Return the sources of the samples that are used, targets first; None where no source has several of them."""
+    target, background = samples.target.sources, samples.background.sources
+    if target is None or background is None:
+        return None
+    i, j = _subsample_indices(samples)
+    sources = np.concatenate([target[i], background[j]])
+    return repeated_sources(sources, len(sources))
 
 
 def _whiten(target: Array, background: Array, is_image: bool) -> Array:

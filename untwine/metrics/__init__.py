@@ -22,6 +22,7 @@ from untwine.metrics.modularity import modularity_score
 from untwine.metrics.options import Options
 from untwine.metrics.per_class import per_class_accuracy
 from untwine.metrics.probe import probe_accuracy
+from untwine.metrics.probe_strong import strong_factor_r2, strong_probe_accuracy
 from untwine.metrics.reading import mlp_probe_accuracy
 from untwine.metrics.realism import class_score, frechet, realism_scores
 from untwine.metrics.reconstruction import reconstruction_error
@@ -76,6 +77,8 @@ __all__ = [
     "reconstruction_error",
     "regression_error",
     "sap_score",
+    "strong_factor_r2",
+    "strong_probe_accuracy",
     "swap_accuracy",
     "swap_preservation",
     "transfer_errors",

@@ -58,10 +58,11 @@ def cluster_agreement(codes: ArrayLike, labels: ArrayLike, seed: int = 0) -> Agr
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    latents, labels = data.labelled()
-    for block, codes in latents.items():
+    indices = data.labelled_indices()
+    labels, sources = data.labels_of(indices), data.sources_of(indices)
+    for block, codes in data.latents.take(indices).items():
         result = cluster_agreement(codes, labels)
-        halves = enumerate(random_halves(labels, data.seeds))
+        halves = enumerate(random_halves(labels, data.seeds, sources=sources))
         repeats = [cluster_agreement(codes[half], labels[half], seed) for seed, half in halves]
         interval = halves_interval(result.ari, [one.ari for one in repeats], (-0.5, 1))
         yield Measurement(f"ari.{block}", result.ari, interval, result.n)

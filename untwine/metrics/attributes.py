@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from untwine._typing import Array
 from untwine.metrics.checks import check_codes, check_folds
 from untwine.metrics.directions import HIGHER, INFO, encodes_factors
-from untwine.metrics.encoded import Encoded
-from untwine.metrics.held_out import FOLDS, Split, check_split, random_folds, random_subsets
+from untwine.metrics.encoded import Encoded, Selected
+from untwine.metrics.held_out import FOLDS, Split, check_split, random_folds, random_subsets, select_sources
 from untwine.metrics.intervals import fold_interval
 from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo, score_names
+from untwine.metrics.requirements import SOURCES
 
 
 class Attributes(NamedTuple):
@@ -49,6 +50,7 @@ def attribute_accuracy(
     seed: int = 0,
     split: Split | None = None,
     standardise: bool = True,
+    sources: ArrayLike | None = None,
 ) -> Attributes:
     """Return the accuracy of binary attributes (n, k) predicted along mean-difference vectors of codes (n, d).
 
@@ -66,17 +68,20 @@ def attribute_accuracy(
         0 and 1, or booleans; an attribute that never varies is refused.
     standardise
         Divide s by its standard deviation, so that the units of the codes do not matter to the margin of 1; the paper does not.
+    sources
+        What each sample was made from or belongs to: no source is in two folds.
 
     Version 1: exact minimum of the loss, the middle where it is flat.
     """
     codes = check_codes(codes)
     truth = _check_attributes(attributes, len(codes))
     if split is None:
-        pairs = random_folds(len(codes), check_folds(folds, len(codes)), seed)
+        pairs = random_folds(len(codes), check_folds(folds, len(codes)), seed, sources)
         subsets = [test for _, test in pairs]
     else:
         pairs = [check_split(split, len(codes))]
-        subsets = random_subsets(pairs[0][1], check_folds(folds, len(pairs[0][1])), seed)
+        test = pairs[0][1]
+        subsets = random_subsets(test, check_folds(folds, len(test)), seed, select_sources(sources, test))
     correct, majority = np.zeros((2, *truth.shape), dtype=bool)
     for train, test in pairs:
         for k, y in enumerate(truth.T):
@@ -140,20 +145,20 @@ def binary_factor_columns(data: Encoded) -> Array:
     return np.asarray(columns[binary & frequent])
 
 
-def binary_factors(data: Encoded) -> tuple[Mapping[str, Array], Array, list[str], Split | None]:
-    """Return the codes of each block, the binary factors, their names in scores, and the split into train and test samples."""
+def binary_factors(data: Encoded) -> tuple[Selected, list[str]]:
+    """Return the codes of each block with the binary factors, and their names in scores."""
     columns = binary_factor_columns(data)
-    blocks, truth, split = data.with_train(partial(Encoded.with_factors, salient=False, columns=columns))
-    return blocks, truth, score_names([data.samples.factor_names[j] for j in columns]), split
+    selected = data.with_train(partial(Encoded.with_factors, salient=False, columns=columns))
+    return selected, score_names([data.samples.factor_names[j] for j in columns])
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    blocks, truth, names, split = binary_factors(data)
+    (blocks, truth, split, sources), names = binary_factors(data)
     salient = [name.startswith("salient") for name in names]
     for block, codes in blocks.items():
         own = np.array([encodes_factors(block, one) for one in salient], dtype=bool)
         if own.any():
-            result = attribute_accuracy(codes, truth[:, own], FOLDS, split=split)
+            result = attribute_accuracy(codes, truth[:, own], FOLDS, split=split, sources=sources)
             interval = fold_interval(result.accuracy, result.folds, (0, 1))
             yield Measurement(f"attributes.{block}", result.accuracy, interval, result.n)
             guess = float(np.mean(result.majority))
@@ -180,5 +185,5 @@ METRIC = Metric(
             "Chance level of the attributes score: mean accuracy of predicting each majority class.", INFO
         ),
     },
-    requires=(BINARY_FACTORS,),
+    requires=(BINARY_FACTORS, SOURCES),
 )

@@ -149,11 +149,12 @@ def _principal_plane(codes: Array) -> Array:
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    latents, labels = data.labelled()
-    for block, codes in latents.items():
+    indices = data.labelled_indices()
+    labels, sources = data.labels_of(indices), data.sources_of(indices)
+    for block, codes in data.latents.take(indices).items():
         plane = tsne(codes)
         result = plane_clustering(plane, labels)
-        halves = enumerate(random_halves(labels, data.seeds))
+        halves = enumerate(random_halves(labels, data.seeds, sources=sources))
         repeats = [plane_clustering(plane[half], labels[half], seed) for seed, half in halves]
         interval = halves_interval(result.accuracy, [one.accuracy for one in repeats], (0, 1))
         yield Measurement(f"clustering.{block}", result.accuracy, interval, result.n)

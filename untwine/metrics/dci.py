@@ -16,7 +16,7 @@ from untwine.metrics.encoded import Encoded
 from untwine.metrics.ground_truth import Continuous, typed_factors, varying_mask
 from untwine.metrics.held_out import Split, hold_out_third
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
-from untwine.metrics.requirements import TWO_BLOCK_FACTORS
+from untwine.metrics.requirements import SOURCES, TWO_BLOCK_FACTORS
 from untwine.metrics.resampling import measure_over_halves
 from untwine.training.threads import one_thread
 
@@ -46,7 +46,12 @@ class DCI(NamedTuple):
 
 
 def dci_scores(
-    codes: ArrayLike, factors: ArrayLike, continuous: Continuous = None, split: Split | None = None, seed: int = 0
+    codes: ArrayLike,
+    factors: ArrayLike,
+    continuous: Continuous = None,
+    split: Split | None = None,
+    seed: int = 0,
+    sources: ArrayLike | None = None,
 ) -> DCI:
     """Return the three scores of Eastwood and Williams (2018) of codes (n, d) for factors (n, k).
 
@@ -60,14 +65,15 @@ def dci_scores(
     keep 1 - log 2 / log k), and a little informativeness. Order and scale of latents do not matter.
 
     Integer factors are classes and floats are continuous, unless `continuous` says otherwise; a factor that never varies is
-    left out. `split` gives two sets of samples (train, test); without it a random third is held out by `seed`.
+    left out. `split` gives two sets of samples (train, test); without it a random third is held out by `seed`, of
+    whole `sources` (n,) where given.
 
     Version 1: thresholds between 128 bins of equally many samples, so importances differ from trees of all thresholds
     by less than a hundredth.
     """
     codes = check_codes(codes)
     columns, scale = typed_factors(factors, len(codes), continuous)
-    train, test = hold_out_third(split, len(codes), "dci_scores", seed)
+    train, test = hold_out_third(split, len(codes), "dci_scores", seed, sources)
     varies = varying_mask(columns[train], "dci_scores", least=2)
     importances = np.zeros((codes.shape[1], columns.shape[1]))
     scores = []
@@ -114,7 +120,7 @@ def _informativeness(y: Array, predicted: Array, continuous: bool) -> float:
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
     fields = {f"dci_{field}": field for field in ("disentanglement", "completeness", "informativeness")}
-    yield from measure_over_halves(data.factors_by_block(), dci_scores, fields, data.seeds, least=2)
+    yield from measure_over_halves(data.factors_by_block(), dci_scores, fields, data.seeds, 2, data.block_sources, True)
 
 
 METRIC = Metric(
@@ -130,5 +136,5 @@ METRIC = Metric(
             "How well do boosted trees predict the factors from all latents of this block? Accuracy or R², held out.", HIGHER
         ),
     },
-    requires=(TWO_BLOCK_FACTORS,),
+    requires=(TWO_BLOCK_FACTORS, SOURCES),
 )

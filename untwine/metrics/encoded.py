@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.sources import repeated_sources
 from untwine.latents import Latents
 from untwine.metrics.content_pairs import (
     content_combinations,
@@ -38,6 +39,18 @@ class Fitted(Protocol):
         """Return the samples of latents."""
 
 
+class Selected(NamedTuple):
+    """Codes of each block with the ground truth (n, ...) of the same samples.
+
+    The split into train and test samples is None where there are folds, the sources (n,) are None where samples have none.
+    """
+
+    codes: Mapping[str, Array]
+    truth: Array
+    split: Split | None
+    sources: Array | None
+
+
 class Encoded(NamedTuple):
     """Samples with the latents that a fitted method inferred.
 
@@ -63,13 +76,29 @@ class Encoded(NamedTuple):
         return target_mask(self.samples.groups, len(self.samples))
 
     def labelled_indices(self) -> Array:
-        """Return the indices of target samples with a known label, of classes with a sample for every fold."""
+        """Return the indices of target samples with a known label, of classes of at least 5 samples."""
         return labelled_indices(self.samples.labels, self.is_target, FOLDS)
 
-    def labelled(self) -> tuple[Latents, Array]:
-        """Return latents and labels of the target samples with a known label, of classes with a sample for every fold."""
+    def folded_labels(self) -> tuple[Array, Array]:
+        """Return the target samples with a known label, and their labels; of classes with a sample, or source, for every fold.
+
+        Where there are other samples to train on, there are no folds, and sources do not count.
+        """
         indices = self.labelled_indices()
-        return self.latents.take(indices), self.labels_of(indices)
+        indices = indices[self.fills_folds(indices, self.labels_of(indices))]
+        return indices, self.labels_of(indices)
+
+    def fills_folds(self, indices: Array, classes: Array) -> Array:
+        """Return the mask of samples whose class has a source for every fold; of all, where sources do not matter."""
+        sources = repeated_sources(self.sources_of(indices), len(indices))
+        if sources is None or self.train is not None:
+            return np.ones(len(indices), dtype=bool)
+        values, counts = np.unique(np.unique(np.column_stack([classes, sources]), axis=0)[:, 0], return_counts=True)
+        return np.isin(classes, values[counts >= FOLDS])
+
+    def sources_of(self, indices: Array) -> Array | None:
+        """Return the sources of samples; None where samples have none."""
+        return None if self.samples.sources is None else self.samples.sources[indices]
 
     def labels_of(self, indices: Array) -> Array:
         """Return the labels of samples; no sample has one where there are no labels."""
@@ -79,10 +108,11 @@ class Encoded(NamedTuple):
         """Return the indices of the factors that can be scored: those named "salient ...", or all others."""
         return varying_factors(self.samples.factors, self.samples.factor_names, self.is_target, 2 * FOLDS, salient)
 
-    def with_factors(self, salient: bool, columns: Array | None = None) -> tuple[Latents, Array]:
-        """Return latents and factors of the target samples: the factors named "salient ...", or all others, or `columns`."""
+    def with_factors(self, salient: bool, columns: Array | None = None) -> tuple[Array, Array]:
+        """Return the target samples and their factors: those named "salient ...", or all others, or `columns`."""
         columns = self.factor_columns(salient) if columns is None else columns
-        return self.latents.take(self.is_target), self.factors_of(np.flatnonzero(self.is_target), columns)
+        indices = np.flatnonzero(self.is_target)
+        return indices, self.factors_of(indices, columns)
 
     def factors_of(self, indices: Array, columns: Array) -> Array:
         """Return the factors `columns` of samples; an empty table where there are no factors."""
@@ -90,29 +120,34 @@ class Encoded(NamedTuple):
             return np.empty((len(indices), 0))
         return np.asarray(self.samples.factors[np.ix_(indices, columns)])
 
-    def with_classes(self, column: int) -> tuple[Latents, Array]:
-        """Return latents and values of a factor for the target samples where it is known; of values with a sample a fold."""
+    def with_classes(self, column: int) -> tuple[Array, Array]:
+        """Return the target samples where a factor is known, and its values; of values with a sample or source a fold."""
         indices = np.flatnonzero(self.is_target)
         y = self.factors_of(indices, np.array([column]))[:, 0]
         indices, y = indices[~np.isnan(y)], y[~np.isnan(y)]
         if not _is_class(y):
-            return self.latents.take(indices[:0]), y[:0]
+            return indices[:0], y[:0]
         values, counts = np.unique(y, return_counts=True)
-        frequent = np.isin(y, values[counts >= FOLDS])
-        return self.latents.take(indices[frequent]), y[frequent].astype(int)
+        frequent = np.isin(y, values[counts >= FOLDS]) & self.fills_folds(indices, y)
+        return indices[frequent], y[frequent].astype(int)
 
-    def with_train(self, select: Callable[[Encoded], tuple[Latents, Array]]) -> tuple[Mapping[str, Array], Array, Split | None]:
-        """Return the codes of each block, the ground truth, and the split of both into train and test samples.
+    def with_train(self, select: Callable[[Encoded], tuple[Array, Array]]) -> Selected:
+        """Return codes, ground truth and sources, with the split into train and test samples.
 
-        `select` takes latents and ground truth of encoded samples. Without samples to train on there is no split.
+        `select` takes samples and their ground truth of encoded samples. Without samples to train on there is no split.
         """
-        codes, truth = select(self)
+        indices, truth = select(self)
+        codes, sources = self.latents.take(indices), self.sources_of(indices)
         if self.train is None:
-            return codes, truth, None
-        train_codes, train_truth = select(self.train)
+            return Selected(codes, truth, None, sources)
+        # Nothing is held out of the train samples: with others to train on, sources need not fill folds.
+        train_indices, train_truth = select(self.train._replace(train=self.train))
+        train_codes = self.train.latents.take(train_indices)
         blocks = {block: np.concatenate([train_codes[block], codes[block]]) for block in codes}
         a, b = len(train_truth), len(train_truth) + len(truth)
-        return blocks, np.concatenate([train_truth, truth]), (np.arange(a), np.arange(a, b))
+        if sources is not None:  # those of the train samples are never asked for
+            sources = np.concatenate([np.full(a, -1), sources])
+        return Selected(blocks, np.concatenate([train_truth, truth]), (np.arange(a), np.arange(a, b)), sources)
 
     def factors_by_block(
         self, few_values: bool = False, leave_out: Sequence[str] = (), salient: bool | None = None
@@ -123,12 +158,8 @@ class Encoded(NamedTuple):
         are discrete; otherwise all factors with at most 100 values, of 10 samples each. Factors named in `leave_out` are not
         counted among them. With `salient` every block has the same factors: those named "salient ...", or all others.
         """
-        named = self.samples.factor_names
         for block, codes in self.latents.items():
-            kinds = [kind for kind in (False, True) if (encodes_factors(block, kind) if salient is None else kind == salient)]
-            columns = [[j for j in self.factor_columns(kind) if named[j] not in leave_out] for kind in kinds]
-            table = np.hstack([self.with_factors(False, np.array(some, dtype=int))[1] for some in columns])
-            known = ~np.isnan(table).any(axis=1)
+            table, known = self._block_factors(block, leave_out, salient)
             factors = table[known]
             # A factor that hardly varies would be constant in some half of the samples.
             varies = [bool(len(y)) and len(y) - np.unique(y, return_counts=True)[1].max() >= 2 * FOLDS for y in factors.T]
@@ -136,6 +167,18 @@ class Encoded(NamedTuple):
             if factors.size:
                 discrete = _is_class if few_values else _has_levels
                 yield block, codes[self.is_target][known], factors, [not discrete(y) for y in factors.T]
+
+    def block_sources(self, block: str, leave_out: Sequence[str] = (), salient: bool | None = None) -> Array | None:
+        """Return the sources of the samples that `factors_by_block` gives for a block; None where samples have none."""
+        return self.sources_of(np.flatnonzero(self.is_target)[self._block_factors(block, leave_out, salient)[1]])
+
+    def _block_factors(self, block: str, leave_out: Sequence[str] = (), salient: bool | None = None) -> tuple[Array, Array]:
+        """Return the factors that a block should encode, of all target samples, and the mask of those where all are known."""
+        named = self.samples.factor_names
+        kinds = [kind for kind in (False, True) if (encodes_factors(block, kind) if salient is None else kind == salient)]
+        columns = [[j for j in self.factor_columns(kind) if named[j] not in leave_out] for kind in kinds]
+        table = np.hstack([self.with_factors(False, np.array(some, dtype=int))[1] for some in columns])
+        return table, ~np.isnan(table).any(axis=1)
 
     def content_labels(self) -> tuple[Array, Array]:
         """Return the labelled samples whose factors are known, and for each the number of its combination of content factors.

@@ -15,7 +15,7 @@ from untwine.metrics.encoded import Encoded
 from untwine.metrics.ground_truth import Continuous, discretise_factors, varying_mask
 from untwine.metrics.held_out import Split, column_stds, hold_out_third
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
-from untwine.metrics.requirements import BLOCK_FACTOR
+from untwine.metrics.requirements import BLOCK_FACTOR, SOURCES
 from untwine.metrics.resampling import measure_over_halves
 from untwine.training.threads import one_thread
 
@@ -37,6 +37,7 @@ def explicitness_score(
     continuous: Continuous = None,
     split: Split | None = None,
     seed: int = 0,
+    sources: ArrayLike | None = None,
 ) -> Explicitness:
     """Return the explicitness of codes (n, d) for factors (n, k) (Ridgeway and Mozer 2018).
 
@@ -48,13 +49,13 @@ def explicitness_score(
 
     Integer factors are classes; floats are continuous, and cut into 10 bins where they have more values, unless `continuous`
     says otherwise; a factor that never varies is left out, and so is a value that no test sample has. `split` gives two sets of
-    samples (train, test); without it a random third is held out by `seed`.
+    samples (train, test); without it a random third is held out by `seed`, of whole `sources` (n,) where given.
 
     Version 1.
     """
     table = check_codes(codes)
     classes = discretise_factors(factors, len(table), continuous, BINS)
-    train, test = hold_out_third(split, len(table), "explicitness_score", seed)
+    train, test = hold_out_third(split, len(table), "explicitness_score", seed, sources)
     varies = varying_mask(classes[train], "explicitness_score")
     std = column_stds(table[train])
     scaled = (table - table[train].mean(axis=0)) / np.where(std > 0, std, np.inf)
@@ -95,7 +96,7 @@ def _area(score: Array, positive: Array) -> float | None:
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
     fields = {"explicitness": "explicitness"}
-    yield from measure_over_halves(data.factors_by_block(), explicitness_score, fields, data.seeds)
+    yield from measure_over_halves(data.factors_by_block(), explicitness_score, fields, data.seeds, 1, data.block_sources, True)
 
 
 METRIC = Metric(
@@ -108,5 +109,5 @@ METRIC = Metric(
             HIGHER,
         )
     },
-    requires=(BLOCK_FACTOR,),
+    requires=(BLOCK_FACTOR, SOURCES),
 )

@@ -12,10 +12,10 @@ from untwine._typing import Array
 from untwine.metrics.checks import check_codes, check_factors, check_folds
 from untwine.metrics.directions import FACTORS_HIGHER, LABELS_HIGHER
 from untwine.metrics.encoded import Encoded
-from untwine.metrics.held_out import FOLDS, random_folds
+from untwine.metrics.held_out import FOLDS, random_folds, select_sources
 from untwine.metrics.intervals import fold_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
-from untwine.metrics.requirements import FACTORS
+from untwine.metrics.requirements import FACTORS, SOURCES
 from untwine.training.threads import one_thread
 
 ALPHAS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
@@ -42,7 +42,9 @@ class FactorR2(NamedTuple):
     n: int
 
 
-def factor_r2(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0) -> FactorR2:
+def factor_r2(
+    codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0, sources: ArrayLike | None = None
+) -> FactorR2:
     """Return how much of the variance of factors (n, k) a linear regression on codes (n, d) explains, held out.
 
     Ridge regression on codes standardised by the train samples of each fold, its penalty chosen there by leave-one-out. Per
@@ -51,6 +53,7 @@ def factor_r2(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 
     over factors. In [0, 1]: 1 means that every factor is linear in the codes, 0 that none is (constant or random codes).
     Higher is better where the factor should be encoded, lower where it should not. Samples for which a factor is unknown (NaN)
     are left out for that factor; a factor that is constant or known for fewer than 2 samples a fold is left out.
+    With `sources` (n,), what each sample was made from or belongs to, no source is in two folds.
     """
     codes = check_codes(codes)
     columns = check_factors(factors, len(codes))
@@ -65,9 +68,10 @@ def factor_r2(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 
             continue
         used |= known
         with one_thread():
-            ratios = _unexplained(codes[known], y[known], folds, seed)
+            pairs = random_folds(int(known.sum()), folds, seed, select_sources(sources, known))
+            ratios = _unexplained(codes[known], y[known], pairs)
         per_factor.append(max(0.0, 1.0 - float(ratios.mean())))
-        per_fold.append([max(0.0, 1.0 - float(ratio)) for ratio in _fold_means(ratios, folds, seed)])
+        per_fold.append([max(0.0, 1.0 - float(ratio)) for ratio in _fold_means(ratios, pairs)])
     if not per_fold:
         raise ValueError(
             f"factor_r2 needs at least one factor that varies and is known for {2 * folds} samples; got none among "
@@ -81,7 +85,7 @@ def factor_r2(codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 
     )
 
 
-def _unexplained(codes: Array, y: Array, folds: int, seed: int) -> Array:
+def _unexplained(codes: Array, y: Array, pairs: list[tuple[Array, Array]]) -> Array:
     """Return for each sample its held-out squared error over the variance of y: the mean over all samples is 1 - R2."""
     from sklearn.linear_model import RidgeCV
     from sklearn.pipeline import make_pipeline
@@ -89,21 +93,21 @@ def _unexplained(codes: Array, y: Array, folds: int, seed: int) -> Array:
 
     y = (y - y.mean()) / y.std()
     errors = np.empty(len(y))
-    for train, test in random_folds(len(y), folds, seed):
+    for train, test in pairs:
         model = make_pipeline(StandardScaler(), RidgeCV(ALPHAS)).fit(codes[train], y[train])
         errors[test] = (y[test] - model.predict(codes[test])) ** 2
     return errors
 
 
-def _fold_means(ratios: Array, folds: int, seed: int) -> list[float]:
-    return [float(ratios[test].mean()) for _, test in random_folds(len(ratios), folds, seed)]
+def _fold_means(ratios: Array, pairs: list[tuple[Array, Array]]) -> list[float]:
+    return [float(ratios[test].mean()) for _, test in pairs]
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
     for salient in (False, True):
-        latents, truth = data.with_factors(salient)
-        for block, codes in latents.items() if truth.size else ():
-            result = factor_r2(codes, truth, FOLDS)
+        indices, truth = data.with_factors(salient)
+        for block, codes in data.latents.take(indices).items() if truth.size else ():
+            result = factor_r2(codes, truth, FOLDS, sources=data.sources_of(indices))
             name = "factors_salient" if salient else "factors"
             yield Measurement(f"{name}.{block}", result.r2, fold_interval(result.r2, result.folds, (0, 1)), result.n)
 
@@ -120,6 +124,6 @@ METRIC = Metric(
         ),
         "factors_salient": ScoreInfo("The same for the ground-truth factors that only targets have.", LABELS_HIGHER),
     },
-    requires=(FACTORS,),
+    requires=(FACTORS, SOURCES),
     default=True,
 )

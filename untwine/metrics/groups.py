@@ -28,7 +28,12 @@ class GroupSilhouette(NamedTuple):
 
 
 def group_silhouette(
-    target: ArrayLike, background: ArrayLike, n: int | None = None, seed: int = 0, repeats: int = 5
+    target: ArrayLike,
+    background: ArrayLike,
+    n: int | None = None,
+    seed: int = 0,
+    repeats: int = 5,
+    sources: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> GroupSilhouette:
     """Return the silhouette of target against background, for n codes (n, d) of each.
 
@@ -40,6 +45,7 @@ def group_silhouette(
     centred on the background, scores 0.35.
 
     As many samples of each group are drawn without replacement: the smaller group's size, at most 2,000, unless `n` is given.
+    With `sources`, those of the target and of the background, no half cuts through one.
     """
     from scipy.spatial.distance import cdist
 
@@ -54,30 +60,38 @@ def group_silhouette(
     if not 2 <= n <= most:
         raise ValueError(f"n must be from 2 to {most}, the size of the smaller group; got {n}.")
     rng = np.random.default_rng(seed)
-    codes = np.concatenate([group[rng.permutation(len(group))[:n]] for group in (target, background)])
+    drawn = [rng.permutation(len(group))[:n] for group in (target, background)]
+    codes = np.concatenate([target[drawn[0]], background[drawn[1]]])
+    own = None if sources is None else np.concatenate([np.asarray(s)[i] for s, i in zip(sources, drawn, strict=True)])
     distances = cdist(codes, codes)
-    halves = random_halves(np.repeat([0, 1], n), repeats, seed) if n >= 4 else ()
+    halves = random_halves(np.repeat([0, 1], n), repeats, seed, own) if n >= 4 else ()
+    counts = [(half, int((half < n).sum())) for half in halves]
     return GroupSilhouette(
         silhouette=_silhouette(distances, n),
-        halves=tuple(_silhouette(distances[np.ix_(half, half)], len(half) // 2) for half in halves),
+        # Whole sources may leave a single sample of a group, which has no silhouette.
+        halves=tuple(_silhouette(distances[np.ix_(half, half)], k) for half, k in counts if 2 <= k <= len(half) - 2),
         n=n,
     )
 
 
 def _silhouette(distances: Array, n: int) -> float:
-    """Return the silhouette of the first n samples against the last n, from all distances."""
+    """Return the silhouette of the first n samples against the m others, from all distances."""
     to_first, to_last = (distances[:, group].sum(1) for group in (slice(None, n), slice(n, None)))
-    first = np.arange(2 * n) < n
-    own, other = np.where(first, to_first, to_last) / (n - 1), np.where(first, to_last, to_first) / n
+    m, first = len(distances) - n, np.arange(len(distances)) < n
+    own = np.where(first, to_first, to_last) / np.where(first, n - 1, m - 1)
+    other = np.where(first, to_last, to_first) / np.where(first, m, n)
     larger = np.maximum(own, other)
-    return float(np.divide(other - own, larger, out=np.zeros(2 * n), where=larger > 0).mean())
+    return float(np.divide(other - own, larger, out=np.zeros(len(distances)), where=larger > 0).mean())
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
+    column = data.samples.sources
+    sources = None if column is None else (column[data.is_target], column[~data.is_target])
     for block, codes in data.latents.items():
-        result = group_silhouette(codes[data.is_target], codes[~data.is_target], repeats=data.seeds)
+        result = group_silhouette(codes[data.is_target], codes[~data.is_target], repeats=data.seeds, sources=sources)
         # Two or three samples have no halves, and then the interval has zero width.
-        interval = halves_interval(result.silhouette, result.halves or (result.silhouette,) * 2, (-1, 1))
+        halves = result.halves if len(result.halves) > 1 else (result.silhouette,) * 2
+        interval = halves_interval(result.silhouette, halves, (-1, 1))
         yield Measurement(f"group_silhouette.{block}", result.silhouette, interval, 2 * result.n)
 
 

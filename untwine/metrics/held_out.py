@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.data.sources import repeated_sources, source_folds
 from untwine.metrics.checks import check_folds
 from untwine.training.threads import one_thread
 
@@ -48,32 +49,54 @@ def check_split(split: Split, n: int) -> tuple[Array, Array]:
     return train, test
 
 
-def random_folds(n: int, folds: int, seed: int) -> list[tuple[Array, Array]]:
-    """Return (train, test) for each fold of n samples in random order."""
-    subsets = np.array_split(np.random.default_rng(seed).permutation(n), folds)
+def random_folds(
+    n: int, folds: int, seed: int, sources: ArrayLike | None = None, strata: Array | None = None
+) -> list[tuple[Array, Array]]:
+    """Return (train, test) for each fold of n samples in random order; no source is in two folds.
+
+    With sources, the samples of each of the `strata`, if given, are spread over the folds as evenly as whole sources allow.
+    """
+    repeated = repeated_sources(sources, n)
+    if repeated is None:
+        subsets = np.array_split(np.random.default_rng(seed).permutation(n), folds)
+    else:
+        subsets = source_folds(repeated, np.zeros(n, dtype=int) if strata is None else strata, folds, seed)
     return [(np.concatenate(subsets[:i] + subsets[i + 1 :]), subsets[i]) for i in range(folds)]
 
 
-def hold_out_third(split: Split | None, n: int, metric: str, seed: int) -> tuple[Array, Array]:
-    """Return the train and test indices of a given split, or hold out a random third."""
+def hold_out_third(
+    split: Split | None, n: int, metric: str, seed: int, sources: ArrayLike | None = None
+) -> tuple[Array, Array]:
+    """Return the train and test indices of a given split, or hold out a random third, of whole sources."""
     if split is not None:
         return check_split(split, n)
     if n < 3:
         raise ValueError(f"{metric} needs at least 3 samples, of which a third is held out; got {n}; pass more.")
-    return random_folds(n, 3, seed)[0]
+    return random_folds(n, 3, seed, sources)[0]
 
 
-def random_subsets(indices: Array, subsets: int, seed: int) -> list[Array]:
-    """Return the indices in disjoint random subsets whose sizes differ by at most 1; none is empty."""
+def random_subsets(indices: Array, subsets: int, seed: int, sources: ArrayLike | None = None) -> list[Array]:
+    """Return the indices in disjoint random subsets whose sizes differ by at most 1; none is empty.
+
+    With `sources`, those of the samples at `indices`, no source is in two subsets, and sizes differ as much as sources do.
+    """
+    repeated = repeated_sources(sources, len(indices))
+    if repeated is not None:
+        many = max(1, min(subsets, int(repeated.max()) + 1))
+        return [indices[fold] for fold in source_folds(repeated, np.zeros(len(indices), dtype=int), many, seed)]
     return np.array_split(np.random.default_rng(seed).permutation(indices), max(1, min(subsets, len(indices))))
 
 
 def classify(
-    codes: Array, labels: Array, folds: int, seed: int = 0, standardise: bool = False, split: Split | None = None
+    codes: Array,
+    labels: Array,
+    folds: int,
+    seed: int = 0,
+    standardise: bool = False,
+    split: Split | None = None,
+    sources: ArrayLike | None = None,
 ) -> HeldOutPredictions:
     """Return the classes that multinomial logistic regression predicts for held-out samples; labels are 0 to k - 1."""
-    from sklearn.model_selection import StratifiedKFold
-
     if split is not None:
         train, test = check_split(split, len(codes))
         check_folds(folds, len(test))
@@ -82,18 +105,36 @@ def classify(
                 f"split must have at least 2 classes among the train samples; got 1 in {len(train)} samples; choose others."
             )
         predicted = _predict(codes, labels, train, test, standardise)
-        return HeldOutPredictions(test, predicted, random_subsets(test, folds, seed))
-    check_folds(folds, len(codes))
-    sizes = np.bincount(labels)
-    if len(sizes) < 2 or sizes.min() < folds:
-        raise ValueError(
-            f"labels must have at least 2 classes of at least {folds} samples, one for every fold; got {len(sizes)} "
-            f"classes, the smallest of {sizes.min()} samples; leave small classes out or lower folds."
-        )
-    pairs = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(codes, labels))
+        return HeldOutPredictions(test, predicted, random_subsets(test, folds, seed, select_sources(sources, test)))
+    pairs = stratified_folds(labels, folds, seed, sources)
     predictions = [_predict(codes, labels, train, test, standardise) for train, test in pairs]
     tests = [test for _, test in pairs]
     return HeldOutPredictions(np.concatenate(tests), np.concatenate(predictions), tests)
+
+
+def stratified_folds(labels: Array, folds: int, seed: int, sources: ArrayLike | None = None) -> list[tuple[Array, Array]]:
+    """Return (train, test) for each fold, with every class in the same shares as far as whole sources allow."""
+    from sklearn.model_selection import StratifiedKFold
+
+    check_folds(folds, len(labels))
+    repeated = repeated_sources(sources, len(labels))
+    if repeated is None:
+        sizes, unit = np.bincount(labels), "samples"
+    else:
+        sizes, unit = np.bincount(np.unique(np.column_stack([labels, repeated]), axis=0)[:, 0]), "sources"
+    if len(sizes) < 2 or sizes.min() < folds:
+        raise ValueError(
+            f"labels must have at least 2 classes of at least {folds} {unit}, one for every fold; got {len(sizes)} "
+            f"classes, the smallest of {sizes.min()} {unit}; leave small classes out or lower folds."
+        )
+    if repeated is not None:
+        return random_folds(len(labels), folds, seed, repeated, labels)
+    return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(labels, labels))
+
+
+def select_sources(sources: ArrayLike | None, indices: Array) -> Array | None:
+    """Return the sources of the samples at `indices`; None where there are none."""
+    return None if sources is None else np.asarray(sources)[indices]
 
 
 def column_stds(codes: Array) -> Array:

@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.data.sources import repeated_sources
 
 Bounds = tuple[float, float]
 
@@ -59,13 +61,30 @@ def proportion_interval(correct: Array, weights: Array | None = None, clusters: 
     return min(share, max(0.0, centre - reach)), max(share, min(1.0, centre + reach))
 
 
-def random_halves(classes: Array, repeats: int, seed: int = 0) -> Iterator[Array]:
-    """Yield the indices of random halves of the samples, half of every class (rounded up) in each."""
+def random_halves(classes: Array, repeats: int, seed: int = 0, sources: ArrayLike | None = None) -> Iterator[Array]:
+    """Yield the indices of random halves of the samples, half of every class (rounded up) in each.
+
+    With sources, half of the sources of every class (rounded up) with all their samples, so that the interval also covers how
+    much sources differ. Where all samples are of one source, halves of the samples.
+    """
     rng = np.random.default_rng(seed)
+    repeated = repeated_sources(sources, len(classes))
+    if repeated is not None and repeated.max() > 0:
+        yield from (_half_of_sources(classes, repeated, rng) for _ in range(repeats))
+        return
     for _ in range(repeats):
         order = rng.permutation(len(classes))
         members = [order[classes[order] == c] for c in np.unique(classes)]
         yield np.sort(np.concatenate([indices[: (len(indices) + 1) // 2] for indices in members]))
+
+
+def _half_of_sources(classes: Array, sources: Array, rng: np.random.Generator) -> Array:
+    chosen, order = np.zeros(int(sources.max()) + 1, dtype=bool), rng.permutation(int(sources.max()) + 1)
+    for c in np.unique(classes):
+        own = order[np.isin(order, sources[classes == c])]
+        missing = (len(own) + 1) // 2 - int(chosen[own].sum())
+        chosen[own[~chosen[own]][: max(0, missing)]] = True
+    return np.flatnonzero(chosen[sources])
 
 
 def _student(value: float, error: float, repeats: int, bounds: Bounds) -> tuple[float, float]:

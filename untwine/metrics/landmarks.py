@@ -38,13 +38,16 @@ class Landmarks(NamedTuple):
     n: int
 
 
-def landmark_error(codes: ArrayLike, points: ArrayLike, folds: int = 5, seed: int = 0) -> Landmarks:
+def landmark_error(
+    codes: ArrayLike, points: ArrayLike, folds: int = 5, seed: int = 0, sources: ArrayLike | None = None
+) -> Landmarks:
     r"""Return the mean distance of landmarks (n, k, 2) to those that a linear regression on codes (n, d) predicts, held out.
 
     $\frac{1}{n k} \sum_{ij} \|p_{ij} - \hat p_{ij}\|$ over the held-out samples of all folds, in pixels where the landmarks are
     (Gabbay and Hoshen 2020, table 2). At least 0: 0 means that the codes determine where every landmark is. `constant` is the
     error of the mean landmarks of the train samples, the constant-predictor baseline: codes that do not encode landmarks come
-    out near it, mostly above. Lower is better for content codes, higher for class codes.
+    out near it, mostly above. Lower is better for content codes, higher for class codes. With `sources` (n,) no source is
+    in two folds.
     """
     codes = check_codes(codes)
     truth = np.asarray(points, dtype=float)
@@ -56,7 +59,7 @@ def landmark_error(codes: ArrayLike, points: ArrayLike, folds: int = 5, seed: in
         )
     flat = truth.reshape(len(codes), -1)
     errors, constants, tests = np.empty(truth.shape[:2]), np.empty(truth.shape[:2]), []
-    for train, test in random_folds(len(codes), check_folds(folds, len(codes)), seed):
+    for train, test in random_folds(len(codes), check_folds(folds, len(codes)), seed, sources):
         errors[test] = _distances(truth[test], least_squares(codes, flat, train, test))
         constants[test] = _distances(truth[test], np.broadcast_to(flat[train].mean(0), (len(test), flat.shape[1])))
         tests.append(test)
@@ -71,7 +74,7 @@ def _distances(truth: Array, predicted: Array) -> Array:
 def _measure(data: Encoded) -> Iterator[Measurement]:
     indices, points = data.landmarks()
     for i, (block, codes) in enumerate(data.latents.take(indices).items()):
-        result = landmark_error(codes, points, FOLDS)
+        result = landmark_error(codes, points, FOLDS, sources=data.sources_of(indices))
         if i == 0:  # it does not depend on the codes, so it is the same for every block
             interval = fold_interval(result.constant, result.constant_folds, (0, np.inf))
             yield Measurement("landmarks_constant.x", result.constant, interval, result.n)

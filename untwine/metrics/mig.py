@@ -51,7 +51,7 @@ def mig_score(codes: ArrayLike, factors: ArrayLike, continuous: Continuous = Non
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    yield from measure_over_halves(data.factors_by_block(), mig_score, {"mig": "mig"}, data.seeds)
+    yield from measure_over_halves(data.factors_by_block(), mig_score, {"mig": "mig"}, data.seeds, 1, data.block_sources)
 
 
 METRIC = Metric(

@@ -57,7 +57,7 @@ def modularity_score(codes: ArrayLike, factors: ArrayLike, continuous: Continuou
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
     fields = {"modularity": "modularity"}
-    yield from measure_over_halves(data.factors_by_block(), modularity_score, fields, data.seeds, least=2)
+    yield from measure_over_halves(data.factors_by_block(), modularity_score, fields, data.seeds, 2, data.block_sources)
 
 
 METRIC = Metric(

@@ -11,12 +11,13 @@ from untwine.metrics.directions import HIGHER, INFO
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.requirements import SOURCES
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    blocks, truth, names, split = binary_factors(data)
+    (blocks, truth, split, sources), names = binary_factors(data)
     for number, (block, codes) in enumerate(blocks.items()):
-        result = attribute_accuracy(codes, truth, FOLDS, split=split)
+        result = attribute_accuracy(codes, truth, FOLDS, split=split, sources=sources)
         for name, value, guess in zip(names, result.per_attribute, result.majority, strict=True):
             # The binomial standard error of n samples; accuracies by fold are not kept for each attribute.
             reach = 1.96 * float(np.sqrt(value * (1 - value) / result.n))
@@ -36,5 +37,5 @@ METRIC = Metric(
             "Can this binary attribute be predicted along the difference of its two class means? Accuracy, held out.", HIGHER
         ),
     },
-    requires=(BINARY_FACTORS,),
+    requires=(BINARY_FACTORS, SOURCES),
 )

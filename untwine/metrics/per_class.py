@@ -14,7 +14,7 @@ from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS, Split, classify
 from untwine.metrics.intervals import fold_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo, score_names
-from untwine.metrics.requirements import LABELS
+from untwine.metrics.requirements import FOLDED_LABELS
 
 
 class PerClass(NamedTuple):
@@ -45,10 +45,11 @@ def per_class_accuracy(
     seed: int = 0,
     standardise: bool = False,
     split: Split | None = None,
+    sources: ArrayLike | None = None,
 ) -> PerClass:
     """Return for each class of labels (n,) the accuracy of a linear classifier on codes (n, d), held out.
 
-    The classifier of `probe_accuracy`, with its folds, scaling and `split`. Accuracy of
+    The classifier of `probe_accuracy`, with its folds, scaling, `split` and `sources`. Accuracy of
     c = #{i: label_i = c, predicted_i = c} / #{i: label_i = c} over the held-out samples of all folds together; `mean` is their
     unweighted mean, the balanced accuracy. In [0, 1], higher is better where the class should be encoded: 1 means that all
     samples of the class are recognised, 0 that none is. Codes that do not encode the class give the largest class 1 and all
@@ -58,7 +59,7 @@ def per_class_accuracy(
     given = np.asarray(labels)
     labels = check_labels(given, len(codes))
     names = [name.item() for name in np.unique(given)]
-    result = classify(codes, labels, folds, seed, standardise, split)
+    result = classify(codes, labels, folds, seed, standardise, split, sources)
     correct = np.zeros(len(codes), dtype=bool)
     correct[result.indices] = labels[result.indices] == result.predicted
     members = {name: result.indices[labels[result.indices] == c] for c, name in enumerate(names)}
@@ -73,10 +74,10 @@ def per_class_accuracy(
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    blocks, labels, split = data.with_train(Encoded.labelled)
+    blocks, labels, split, sources = data.with_train(Encoded.folded_labels)
     words = score_names(data.samples.label_names)
     for block, codes in blocks.items():
-        result = per_class_accuracy(codes, labels, FOLDS, split=split)
+        result = per_class_accuracy(codes, labels, FOLDS, split=split, sources=sources)
         means = np.mean([np.resize(folds, FOLDS) for folds in result.folds.values()], axis=0)
         interval = fold_interval(result.mean, means.tolist(), (0, 1))
         yield Measurement(f"per_class.{block}", result.mean, interval, sum(result.n.values()))
@@ -97,5 +98,5 @@ METRIC = Metric(
             "How often does a linear classifier recognise this class from this block? Accuracy, held out.", LABELS_HIGHER
         ),
     },
-    requires=(LABELS,),
+    requires=(FOLDED_LABELS,),
 )

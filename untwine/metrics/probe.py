@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from untwine._typing import Array
 from untwine.metrics.checks import check_codes, check_labels
 from untwine.metrics.directions import LABELS_HIGHER, Directions
-from untwine.metrics.encoded import Encoded
+from untwine.metrics.encoded import Encoded, Selected
 from untwine.metrics.held_out import FOLDS, Split, classify
 from untwine.metrics.intervals import fold_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
-from untwine.metrics.requirements import LABELS
+from untwine.metrics.requirements import FOLDED_LABELS
 
 
 class Probe(NamedTuple):
@@ -33,6 +33,7 @@ def probe_accuracy(
     seed: int = 0,
     standardise: bool = False,
     split: Split | None = None,
+    sources: ArrayLike | None = None,
 ) -> Probe:
     """Return the held-out accuracy of a linear classifier of labels (n,) on codes (n, d).
 
@@ -47,11 +48,12 @@ def probe_accuracy(
     scaled to standard deviation 1 instead, which also uses such traces.
 
     With `split`, two sets of samples (train, test) as indices or masks, one classifier is fitted on the first and tested on the
-    second; `folds` then are the accuracies on that many random subsets of the test samples.
+    second; `folds` then are the accuracies on that many random subsets of the test samples. With `sources` (n,), what each
+    sample was made from or belongs to, no source is in two folds or subsets, and folds are stratified as far as that allows.
     """
     codes = check_codes(codes)
     labels = check_labels(labels, len(codes))
-    result = classify(codes, labels, folds, seed, standardise, split)
+    result = classify(codes, labels, folds, seed, standardise, split, sources)
     correct = np.zeros(len(codes), dtype=bool)
     correct[result.indices] = labels[result.indices] == result.predicted
     values = [float(correct[subset].mean()) for subset in result.subsets]
@@ -59,18 +61,17 @@ def probe_accuracy(
     return Probe(accuracy, tuple(values), len(result.indices))
 
 
-def measure_probe(
-    name: str, blocks: Mapping[str, Array], labels: Array, split: Split | None, directions: Directions
-) -> Iterator[Measurement]:
+def measure_probe(name: str, selected: Selected, labels: Array, directions: Directions) -> Iterator[Measurement]:
     """Yield the linear-probe accuracy of each block as the score `name`, with its interval over folds."""
-    for block, codes in blocks.items():
-        result = probe_accuracy(codes, labels, FOLDS, split=split)
+    for block, codes in selected.codes.items():
+        result = probe_accuracy(codes, labels, FOLDS, split=selected.split, sources=selected.sources)
         interval = fold_interval(result.accuracy, result.folds, (0, 1))
         yield Measurement(f"{name}.{block}", result.accuracy, interval, result.n, directions[block])
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    yield from measure_probe("probe", *data.with_train(Encoded.labelled), LABELS_HIGHER)
+    selected = data.with_train(Encoded.folded_labels)
+    yield from measure_probe("probe", selected, selected.truth, LABELS_HIGHER)
 
 
 METRIC = Metric(
@@ -79,10 +80,11 @@ METRIC = Metric(
     description="Accuracy of a linear classifier of the label, held out, for each block.",
     scores={
         "probe": ScoreInfo(
-            "Can a linear classifier predict the class from this block alone? Accuracy of logistic regression over 5 folds.",
+            "Can a linear classifier predict the class from this block alone? Accuracy of logistic regression over 5 folds, "
+            "the block scaled by one number.",
             LABELS_HIGHER,
         )
     },
-    requires=(LABELS,),
+    requires=(FOLDED_LABELS,),
     default=True,
 )

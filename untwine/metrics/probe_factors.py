@@ -15,7 +15,7 @@ from untwine.metrics.probe import measure_probe
 
 
 def _discrete_factors(data: Encoded) -> list[int]:
-    """Return the indices of the discrete factors: few integer values, two of which have a sample for every fold."""
+    """Return the indices of the discrete factors: few integer values, two of which have a sample or source a fold."""
     columns = np.concatenate([data.factor_columns(salient) for salient in (False, True)]).astype(int)
     return [j for j in sorted(columns.tolist()) if len(np.unique(data.with_classes(j)[1])) > 1]
 
@@ -24,9 +24,9 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
     names, columns = data.samples.factor_names, _discrete_factors(data)
     for column, word in zip(columns, score_names([names[j] for j in columns]), strict=True):
         directions = LABELS_HIGHER if names[column].startswith("salient") else FACTORS_HIGHER
-        codes, values, split = data.with_train(partial(Encoded.with_classes, column=column))
-        classes = values - min(values.min(), 0)  # an angle may be negative, a class may not
-        yield from measure_probe(f"probe_{word}", codes, classes, split, directions)
+        selected = data.with_train(partial(Encoded.with_classes, column=column))
+        classes = selected.truth - min(selected.truth.min(), 0)  # an angle may be negative, a class may not
+        yield from measure_probe(f"probe_{word}", selected, classes, directions)
 
 
 METRIC = Metric(

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
-from untwine.latents import Latents
+from untwine.data.sources import linked_sources, repeated_sources
 from untwine.metrics.checks import check_codes, check_labels
 from untwine.metrics.directions import FACTORS_HIGHER, INFO, LABELS_HIGHER
 from untwine.metrics.encoded import Encoded
-from untwine.metrics.held_out import Split, check_split, random_subsets
+from untwine.metrics.held_out import Split, check_split, random_folds, random_subsets, select_sources
 from untwine.metrics.intervals import proportion_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
 from untwine.metrics.nuisance import nuisance_folds, recurring, remove_means
-from untwine.metrics.requirements import CLASS_AND_CONTENT, LABELS
+from untwine.metrics.requirements import CLASS_AND_CONTENT, FOLDED_LABELS
 
 SUBSETS = 5
 FOLDS = 3  # a third of the samples is held out, each in turn where the nuisance is known
@@ -53,6 +53,7 @@ def mlp_probe_accuracy(
     seed: int = 0,
     split: Split | None = None,
     nuisance: ArrayLike | None = None,
+    sources: ArrayLike | None = None,
 ) -> MLPProbe:
     """Return the held-out accuracy of a small network that predicts labels (n,) from codes (n, d).
 
@@ -78,11 +79,13 @@ def mlp_probe_accuracy(
         Samples to train on and to test on.
     nuisance
         What else varies and is known (n,): the content where the class is predicted, and the other way round.
+    sources
+        What each sample was made from or belongs to (n,): whole sources are held out.
     """
     codes = check_codes(codes)
     labels = check_labels(labels, len(codes))
     if nuisance is None:
-        return _probe(codes, labels, seed, split)
+        return _probe(codes, labels, seed, split, sources)
     if split is not None:
         raise ValueError("mlp_probe_accuracy takes a split or a nuisance; got both; pass one of them.")
     values = check_labels(nuisance, len(codes))
@@ -92,34 +95,49 @@ def mlp_probe_accuracy(
             "mlp_probe_accuracy needs at least 2 classes that occur with two values of the nuisance; got fewer; leave it out."
         )
     codes, labels, values = codes[kept], *(check_labels(column[kept], int(kept.sum())) for column in (labels, values))
-    return _probe_with_nuisance(remove_means(codes, values), labels, values, seed)
+    return _probe_with_nuisance(remove_means(codes, values), labels, values, seed, select_sources(sources, kept))
 
 
-def _probe(codes: Array, labels: Array, seed: int, split: Split | None) -> MLPProbe:
+def _probe(codes: Array, labels: Array, seed: int, split: Split | None, sources: ArrayLike | None) -> MLPProbe:
     from untwine.metrics.mlp import predict_folds
 
+    if split is None and repeated_sources(sources, len(codes)) is not None:
+        split = random_folds(len(codes), FOLDS, seed, sources, labels)[0]
     train, test = check_split(_hold_out(labels, seed) if split is None else split, len(codes))
     _check_classes(labels, train)
     # Of all samples: where classes are balanced, the most frequent one of the train samples is rare in the test samples.
     shares = np.bincount(labels[np.r_[train, test]], minlength=int(labels.max()) + 1) / (len(train) + len(test))
     correct = predict_folds(codes, labels, [(train, test)], shares, seed) == labels
-    subsets = [float(correct[subset].mean()) for subset in random_subsets(test, SUBSETS, seed)]
-    interval = proportion_interval(correct[test])
+    own = select_sources(sources, test)
+    subsets = [float(correct[subset].mean()) for subset in random_subsets(test, SUBSETS, seed, own)]
+    interval = proportion_interval(correct[test], clusters=repeated_sources(own, len(test)))
     return MLPProbe(float(correct[test].mean()), float(shares.max()), tuple(subsets), len(test), interval)
 
 
-def _probe_with_nuisance(codes: Array, labels: Array, values: Array, seed: int) -> MLPProbe:
+def _probe_with_nuisance(codes: Array, labels: Array, values: Array, seed: int, sources: ArrayLike | None) -> MLPProbe:
     from untwine.metrics.mlp import predict_folds
 
-    folds = nuisance_folds(labels, values, FOLDS, seed)
+    groups = _held_out_together(values, repeated_sources(sources, len(codes)))
+    folds = nuisance_folds(labels, groups, FOLDS, seed)
     for train, _ in folds:
         _check_classes(labels, train)
     sizes = np.bincount(labels)
     correct = predict_folds(codes, labels, folds, np.full(len(sizes), 1 / len(sizes)), seed) == labels
     weights = 1 / sizes[labels]
     subsets = [float(np.average(correct[s], weights=weights[s])) for s in random_subsets(np.arange(len(labels)), SUBSETS, seed)]
-    accuracy, interval = float(np.average(correct, weights=weights)), proportion_interval(correct, weights, values)
+    accuracy, interval = float(np.average(correct, weights=weights)), proportion_interval(correct, weights, groups)
     return MLPProbe(accuracy, 1 / len(sizes), tuple(subsets), len(labels), interval)
+
+
+def _held_out_together(values: Array, sources: Array | None) -> Array:
+    """Return the group (n,) of each sample, no two of which share a value of the nuisance or a source.
+
+    Where a chain of shared sources joins too many values, as where every source has all contents, the sources alone.
+    """
+    if sources is None:
+        return values
+    linked = np.unique(linked_sources(values, sources), return_inverse=True)[1].reshape(-1)
+    return linked if linked.max() + 1 >= FOLDS else sources
 
 
 def _check_classes(labels: Array, train: Array) -> None:
@@ -137,9 +155,15 @@ def _hold_out(labels: Array, seed: int) -> Split:
     return np.setdiff1d(order, test), test
 
 
-def _measure_truth(what: str, latents: Latents, truth: Array, nuisance: Array | None = None) -> Iterator[Measurement]:
-    for i, (block, codes) in enumerate(latents.items()):
-        result = mlp_probe_accuracy(codes, truth, nuisance=nuisance)
+def _measure_truth(
+    what: str, data: Encoded, indices: Array, truth: Array, nuisance: Array | None = None
+) -> Iterator[Measurement]:
+    folded = data.fills_folds(indices, truth)
+    indices, truth, nuisance = indices[folded], truth[folded], None if nuisance is None else nuisance[folded]
+    if nuisance is not None and len(np.unique(truth[recurring(truth, nuisance)])) < 2:
+        nuisance = None  # where hardly any content recurs, or hardly in two classes, samples are held out at random
+    for i, (block, codes) in enumerate(data.latents.take(indices).items() if len(np.unique(truth)) > 1 else ()):
+        result = mlp_probe_accuracy(codes, truth, nuisance=nuisance, sources=data.sources_of(indices))
         if i == 0:  # it does not depend on the codes, so it is the same for every block
             yield Measurement(f"{what}_chance.x", result.chance, (result.chance, result.chance), result.n)
         yield Measurement(f"{what}_read.{block}", result.accuracy, result.interval, result.n)
@@ -147,14 +171,11 @@ def _measure_truth(what: str, latents: Latents, truth: Array, nuisance: Array | 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
     indices, contents = data.content_labels()
-    if not len(indices):  # where content labels are not known, the class can still be predicted
-        yield from _measure_truth("class", *data.labelled())
-        return
-    latents, labels = data.latents.take(indices), data.labels_of(indices)
-    for what, truth, other in (("class", labels, contents), ("content", contents, labels)):
-        # Where hardly any content recurs, or hardly in two classes, samples are held out at random.
-        several = len(np.unique(truth[recurring(truth, other)])) > 1
-        yield from _measure_truth(what, latents, truth, other if several else None)
+    # Where content labels are not known, the class can still be predicted.
+    labelled = indices if len(indices) else data.labelled_indices()
+    yield from _measure_truth("class", data, labelled, data.labels_of(labelled), contents if len(indices) else None)
+    if len(indices):
+        yield from _measure_truth("content", data, indices, contents, data.labels_of(indices))
 
 
 METRIC = Metric(
@@ -179,7 +200,7 @@ METRIC = Metric(
         ),
         "content_chance": ScoreInfo("Chance level of the content, by the same rule: 1 over the number of contents.", INFO),
     },
-    requires=(CLASS_AND_CONTENT, LABELS),
+    requires=(CLASS_AND_CONTENT, FOLDED_LABELS),
     version=3,
     default=True,
 )

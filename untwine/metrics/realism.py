@@ -79,19 +79,25 @@ def realism_scores(
     return {one.name: one for one in _measure(data, extractor)}
 
 
+def _real_samples(data: Encoded, seed: int = 0) -> dict[str, Array]:
+    """Return random samples of each group in their order, or of all where the method has no salient block."""
+    target = data.is_target
+    contrastive = "salient" in data.latents and not target.all()
+    groups = {"target": target, "background": ~target} if contrastive else {"x": np.ones_like(target)}
+    drawn = {name: np.random.default_rng(seed).permutation(np.flatnonzero(mask)) for name, mask in groups.items()}
+    return {name: np.sort(indices[:MAX_SAMPLES]) for name, indices in drawn.items()}
+
+
 def generated_images(data: Encoded, seed: int = 0) -> Iterator[tuple[str, Array, Array]]:
     """Yield a group's name, real images of it, and as many decoded from the prior; of the background without salient block."""
     import torch
 
-    target, prior = data.is_target, getattr(data.method, "prior")  # noqa: B009 (not every fitted method has one)
-    contrastive = "salient" in data.latents and not target.all()
-    groups = {"target": target, "background": ~target} if contrastive else {"x": np.ones_like(target)}
-    for number, (name, mask) in enumerate(groups.items()):
-        indices = np.random.default_rng(seed).permutation(np.flatnonzero(mask))[:MAX_SAMPLES]
+    prior = getattr(data.method, "prior")  # noqa: B009 (not every fitted method has one)
+    for number, (name, indices) in enumerate(_real_samples(data, seed).items()):
         drawn = prior(len(indices), torch.Generator().manual_seed(seed + number))
         latents = Latents({block: codes.numpy() for block, codes in drawn.items()}, data.latents.neutral)
         latents = latents.remove("salient") if name == "background" else latents
-        yield name, data.samples.x[np.sort(indices)], data.method.decode(latents)
+        yield name, data.samples.x[indices], data.method.decode(latents)
 
 
 def _measure(data: Encoded, extractor: FeatureExtractor | None = None) -> Iterator[Measurement]:
@@ -104,10 +110,12 @@ def _measure(data: Encoded, extractor: FeatureExtractor | None = None) -> Iterat
     extractor = extractor or feature_extractor()
     standard, name = extractor.name == "inception", extractor.name
     distance, score = ("fid", "inception_score") if standard else (f"frechet_{name}", f"class_score_{name}")
+    own = _real_samples(data)
     for group, real, generated in generated_images(data):
         a, b = extractor.extract(real), extractor.extract(generated)
         one_class, value = np.zeros(len(real), dtype=int), frechet(a.features, b.features)
-        pairs = zip(random_halves(one_class, data.seeds, 1), random_halves(one_class, data.seeds, 2), strict=True)
+        halves = random_halves(one_class, data.seeds, 1, data.sources_of(own[group]))
+        pairs = zip(halves, random_halves(one_class, data.seeds, 2), strict=True)
         repeats = [frechet(a.features[i], b.features[j]) for i, j in pairs]
         interval = halves_interval(value, repeats, (0, np.inf))
         yield Measurement(f"{distance}.{group}", value, interval, len(real), "lower")

@@ -13,10 +13,10 @@ from untwine._typing import Array
 from untwine.metrics.checks import check_codes, check_factors, check_folds
 from untwine.metrics.directions import FACTORS_LOWER, INFO, LABELS_LOWER
 from untwine.metrics.encoded import Encoded
-from untwine.metrics.held_out import FOLDS, Split, check_split, column_stds, random_folds, random_subsets
+from untwine.metrics.held_out import FOLDS, Split, check_split, column_stds, random_folds, random_subsets, select_sources
 from untwine.metrics.intervals import fold_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo, score_names
-from untwine.metrics.requirements import FACTORS
+from untwine.metrics.requirements import FACTORS, SOURCES
 from untwine.training.threads import one_thread
 
 
@@ -57,7 +57,12 @@ class _Errors(NamedTuple):
 
 
 def regression_error(
-    codes: ArrayLike, factors: ArrayLike, folds: int = 5, seed: int = 0, split: Split | None = None
+    codes: ArrayLike,
+    factors: ArrayLike,
+    folds: int = 5,
+    seed: int = 0,
+    split: Split | None = None,
+    sources: ArrayLike | None = None,
 ) -> Regression:
     """Return the mean absolute error of a linear regression of factors (n, k) on codes (n, d), held out.
 
@@ -70,7 +75,8 @@ def regression_error(
 
     Samples for which a factor is unknown (NaN) are left out for that factor; a factor that never varies has error 0 and does
     not count in the means. With `split`, two sets of samples (train, test) as indices or masks, one regression is fitted on the
-    first and tested on the second; `folds` then are the errors on that many random subsets of the test samples.
+    first and tested on the second; `folds` then are the errors on that many random subsets of the test samples. With `sources`
+    (n,), what each sample was made from or belongs to, no source is in two folds or subsets.
     """
     codes = check_codes(codes)
     columns = check_factors(factors, len(codes))
@@ -78,7 +84,7 @@ def regression_error(
     if not any(varies):
         raise ValueError(f"regression_error needs a factor that varies; got none among {columns.shape[1]}; pass others.")
     results = [
-        _held_out_errors(codes, y, folds, seed, split) if vary else _no_errors(folds)
+        _held_out_errors(codes, y, folds, seed, split, sources) if vary else _no_errors(folds)
         for y, vary in zip(columns.T, varies, strict=True)
     ]
     errors, constants = [float(one.regression.mean()) for one in results], [float(one.constant.mean()) for one in results]
@@ -102,10 +108,10 @@ def _no_errors(folds: int) -> _Errors:
     return _Errors(np.zeros(folds), np.zeros(folds), list(np.arange(folds)[:, None]))
 
 
-def _held_out_errors(codes: Array, y: Array, folds: int, seed: int, split: Split | None) -> _Errors:
+def _held_out_errors(codes: Array, y: Array, folds: int, seed: int, split: Split | None, sources: ArrayLike | None) -> _Errors:
     known = np.flatnonzero(~np.isnan(y))
     if split is None:
-        pairs = random_folds(len(known), check_folds(folds, len(known)), seed)
+        pairs = random_folds(len(known), check_folds(folds, len(known)), seed, select_sources(sources, known))
         pairs = [(known[train], known[test]) for train, test in pairs]
     else:
         train, test = (np.intersect1d(indices, known) for indices in check_split(split, len(codes)))
@@ -119,7 +125,7 @@ def _held_out_errors(codes: Array, y: Array, folds: int, seed: int, split: Split
     constants = [np.abs(y[test] - np.median(y[train])) for train, test in pairs]
     ends = np.cumsum([len(test) for _, test in pairs])
     order = np.arange(ends[-1])
-    subsets = np.split(order, ends[:-1]) if split is None else random_subsets(order, folds, seed)
+    subsets = np.split(order, ends[:-1]) if split is None else random_subsets(order, folds, seed, select_sources(sources, test))
     return _Errors(np.concatenate(errors), np.concatenate(constants), subsets)
 
 
@@ -141,9 +147,9 @@ def measure_regression(data: Encoded, each: bool) -> Iterator[Measurement]:
             continue
         directions = LABELS_LOWER if salient else FACTORS_LOWER
         words = [f"regression_{word}" for word in score_names([data.samples.factor_names[j] for j in columns])]
-        blocks, truth, split = data.with_train(partial(Encoded.with_factors, salient=salient, columns=columns))
+        blocks, truth, split, sources = data.with_train(partial(Encoded.with_factors, salient=salient, columns=columns))
         for i, (block, codes) in enumerate(blocks.items()):
-            result = regression_error(codes, truth, FOLDS, split=split)
+            result = regression_error(codes, truth, FOLDS, split=split, sources=sources)
             name = "regression_salient" if salient else "regression"
             scores = [(name, result.error, result.folds, result.constant, result.constant_folds)]
             if each:
@@ -175,5 +181,5 @@ METRIC = Metric(
         ),
         "regression_salient_constant": ScoreInfo("Constant-predictor baseline of the factors that only targets have.", INFO),
     },
-    requires=(FACTORS,),
+    requires=(FACTORS, SOURCES),
 )

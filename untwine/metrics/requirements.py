@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from untwine.data.sources import repeated_sources
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS
 from untwine.metrics.metric import Requirement
@@ -44,12 +45,32 @@ def named_factors(names: Sequence[str]) -> Requirement:
     )
 
 
+def _fills_folds(data: Encoded) -> bool:
+    indices = np.flatnonzero(data.is_target)
+    sources = repeated_sources(data.sources_of(indices), len(indices))
+    return sources is None or data.train is not None or len(np.unique(sources)) >= FOLDS
+
+
 LABELS = Requirement(
     "labels",
     lambda data: len(np.unique(data.labels_of(data.labelled_indices()))) > 1,
     f"at least 2 classes of {FOLDS} labelled target samples each",
     "fewer",
     "pass samples with labels",
+)
+FOLDED_LABELS = Requirement(
+    "labels for folds",
+    lambda data: len(np.unique(data.folded_labels()[1])) > 1,
+    f"at least 2 classes of {FOLDS} labelled target samples each, of {FOLDS} sources where samples have sources",
+    "fewer",
+    "pass samples with labels",
+)
+SOURCES = Requirement(
+    "sources for folds",
+    _fills_folds,
+    f"target samples of at least {FOLDS} sources, one for every fold, where samples have sources",
+    "fewer",
+    "pass samples of more sources",
 )
 FACTORS = Requirement(
     "factors",

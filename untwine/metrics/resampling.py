@@ -18,6 +18,8 @@ def measure_over_halves(
     fields: Mapping[str, str],
     seeds: int,
     least: int = 1,
+    sources: Callable[[str], Array | None] = lambda block: None,
+    splits: bool = False,
 ) -> Iterator[Measurement]:
     """Yield the scores of each block that has at least `least` factors.
 
@@ -31,13 +33,22 @@ def measure_over_halves(
         The name of each score, which is in [0, 1], and the field of the result that holds it.
     seeds
         How many random halves an interval takes.
+    sources
+        From a block to the sources of its samples: no half cuts through one.
+    splits
+        Whether the function holds samples out by itself, and takes `sources` for that.
     """
     for block, codes, factors, continuous in blocks:
         if factors.shape[1] < least:
             continue
-        result = function(codes, factors, continuous)
-        halves = random_halves(np.zeros(len(codes), dtype=int), seeds)
-        repeats = [function(codes[half], factors[half], continuous) for half in halves]
+        own = sources(block)
+        held: Mapping[str, Any] = {} if own is None or not splits else {"sources": own}
+        result = function(codes, factors, continuous, **held)
+        halves = random_halves(np.zeros(len(codes), dtype=int), seeds, sources=own)
+        repeats = [
+            function(codes[half], factors[half], continuous, **{key: value[half] for key, value in held.items()})
+            for half in halves
+        ]
         for name, field in fields.items():
             value = getattr(result, field)
             interval = halves_interval(value, [getattr(one, field) for one in repeats], (0, 1))

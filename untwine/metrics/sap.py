@@ -57,6 +57,7 @@ def sap_score(
     dead: float = DEAD,
     split: Split | None = None,
     seed: int = 0,
+    sources: ArrayLike | None = None,
 ) -> SAP:
     """Return the SAP score of codes (n, d) for factors (n, k) (Kumar et al. 2018, section 3).
 
@@ -84,7 +85,8 @@ def sap_score(
     dead
         Latents with less than this share of the largest standard deviation are inactive and score 0.
     split
-        For the SVM, two sets of samples (train, test); without it a random third is held out by `seed`.
+        For the SVM, two sets of samples (train, test); without it a random third is held out by `seed`, of whole
+        `sources` (n,) where given.
 
     Version 1: thresholds exact, intervals may repeat a class; a factor that never varies is left out of the mean.
     """
@@ -94,7 +96,7 @@ def sap_score(
     active = active_latents(codes, dead)
     fit = test = np.arange(len(codes))
     if classifier == "svm":
-        fit, test = check_split(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed)[0]
+        fit, test = check_split(split, len(codes)) if split is not None else random_folds(len(codes), 3, seed, sources)[0]
     elif classifier != "thresholds" or split is not None:
         raise ValueError(f"classifier must be 'thresholds' or 'svm', and 'svm' where split is given; got {classifier!r}.")
     members = _groups(codes[fit], active, correlated)
@@ -177,7 +179,8 @@ class SAPOptions(Options):
 
 def _measure(data: Encoded, options: SAPOptions) -> Iterator[Measurement]:
     score = partial(sap_score, correlated=options.correlated, classifier=options.classifier)
-    yield from measure_over_halves(data.factors_by_block(few_values=True), score, {"sap": "sap"}, data.seeds)
+    factors = data.factors_by_block(few_values=True)
+    yield from measure_over_halves(factors, score, {"sap": "sap"}, data.seeds, 1, data.block_sources)
 
 
 METRIC = Metric(

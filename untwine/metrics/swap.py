@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.data.sources import repeated_sources
 from untwine.latents import Latents
 from untwine.metrics.checks import check_factors, check_labels
 from untwine.metrics.directions import HIGHER, INFO
 from untwine.metrics.encoded import Encoded
-from untwine.metrics.held_out import random_subsets
+from untwine.metrics.held_out import random_folds, random_subsets, select_sources
 from untwine.metrics.intervals import random_halves, subset_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
-from untwine.metrics.requirements import LABELS, TWO_BLOCKS
+from untwine.metrics.requirements import FOLDED_LABELS, TWO_BLOCKS
 
 SUBSETS = 5
 MAX_SAMPLES = 2_000
@@ -44,6 +45,14 @@ class Swap(NamedTuple):
     n: int
 
 
+class SwapSources(NamedTuple):
+    """What the real, swapped and test samples were made from or belong to: no source is in two of the subsets of each."""
+
+    real: ArrayLike | None = None
+    swapped: ArrayLike | None = None
+    test: ArrayLike | None = None
+
+
 def swap_accuracy(
     real_x: ArrayLike,
     real_labels: ArrayLike,
@@ -52,6 +61,7 @@ def swap_accuracy(
     test_x: ArrayLike | None = None,
     test_labels: ArrayLike | None = None,
     seed: int = 0,
+    sources: SwapSources = SwapSources(),  # noqa: B008 (it is immutable)
 ) -> Swap:
     """Return the share of swapped samples that show the class of the donor of their salient block.
 
@@ -71,6 +81,8 @@ def swap_accuracy(
         Decoded samples of the same shape, and the class of the donor of each one's salient block.
     test_x, test_labels
         Real samples that the network must not be trained on, and their classes.
+    sources
+        Sources of the samples, if any; whole sources are held out.
     """
     from untwine.metrics.classifier import train_classifier
 
@@ -86,12 +98,14 @@ def swap_accuracy(
     if len(np.unique(classes[0])) < 2:
         raise ValueError(f"swap_accuracy needs at least 2 classes of real samples; got 1 in {len(train_x)} samples; pass more.")
     if held_out is None:
-        train, test = _hold_out_fifth(len(train_x), seed)
+        train, test = _hold_out_fifth(len(train_x), seed, sources.real)
+        sources = sources._replace(test=select_sources(sources.real, test))
         train_x, held_out, classes = train_x[train], train_x[test], [classes[0][train], classes[0][test], classes[1]]
     predict = train_classifier(train_x, classes[0], int(max(c.max() for c in classes)) + 1, seed)
     correct, real_correct = predict(swapped) == classes[-1], predict(held_out) == classes[1]
-    folds = tuple(float(correct[subset].mean()) for subset in random_subsets(np.arange(len(correct)), SUBSETS, seed))
-    subsets = random_subsets(np.arange(len(real_correct)), SUBSETS, seed)
+    subsets = random_subsets(np.arange(len(correct)), SUBSETS, seed, sources.swapped)
+    folds = tuple(float(correct[subset].mean()) for subset in subsets)
+    subsets = random_subsets(np.arange(len(real_correct)), SUBSETS, seed, sources.test)
     ceiling_folds = tuple(float(real_correct[subset].mean()) for subset in subsets)
     return Swap(float(correct.mean()), float(real_correct.mean()), folds, ceiling_folds, len(correct))
 
@@ -104,6 +118,7 @@ def swap_preservation(
     test_x: ArrayLike | None = None,
     test_factors: ArrayLike | None = None,
     seed: int = 0,
+    sources: SwapSources = SwapSources(),  # noqa: B008 (it is immutable)
 ) -> Swap:
     """Return how much of the common factors swapped samples preserve: those of the sample that gave the common block.
 
@@ -112,14 +127,15 @@ def swap_preservation(
     factors of the sample that gave the common block, **clipped at 0**; then the mean over the factors that vary. In [0, 1],
     higher is better: 1 means that a swap leaves the common factors unchanged, 0 that the decoded sample shows nothing of them.
     `ceiling` is the same on real samples `test_x`, or on a random fifth of the real samples, held out. Unknown factors (NaN)
-    are left out.
+    are left out. `sources` are as in `swap_accuracy`.
     """
     from untwine.metrics.classifier import train_regressor
 
     train_x, held_out, swapped = _network_inputs(real_x, test_x, swapped_x)
     truth, common = check_factors(real_factors, len(train_x)), check_factors(common_factors, len(swapped))
     if held_out is None:
-        train, test = _hold_out_fifth(len(train_x), seed)
+        train, test = _hold_out_fifth(len(train_x), seed, sources.real)
+        sources = sources._replace(test=select_sources(sources.real, test))
         train_x, held_out, truth, test_truth = train_x[train], train_x[test], truth[train], truth[test]
     elif test_factors is None:
         raise ValueError("swap_preservation needs test_factors with test_x; got None; pass both or neither.")
@@ -135,8 +151,8 @@ def swap_preservation(
         raise ValueError(f"swap_preservation needs a factor that varies; got none among {truth.shape[1]}; pass others.")
     predict = train_regressor(train_x, truth[:, scored], seed)
     common, test_truth = common[:, scored], test_truth[:, scored]
-    value, folds = _explained(common, predict(swapped), seed)
-    ceiling, ceiling_folds = _explained(test_truth, predict(held_out), seed)
+    value, folds = _explained(common, predict(swapped), seed, sources.swapped)
+    ceiling, ceiling_folds = _explained(test_truth, predict(held_out), seed, sources.test)
     return Swap(value, ceiling, folds, ceiling_folds, len(swapped))
 
 
@@ -166,7 +182,9 @@ def _network_inputs(real: ArrayLike, test: ArrayLike | None, swapped: ArrayLike)
     return train_x, test_x, swapped_x
 
 
-def _hold_out_fifth(n: int, seed: int) -> tuple[Array, Array]:
+def _hold_out_fifth(n: int, seed: int, sources: ArrayLike | None) -> tuple[Array, Array]:
+    if repeated_sources(sources, n) is not None:
+        return random_folds(n, 5, seed, sources)[0]
     order = np.random.default_rng(seed).permutation(n)
     return order[n // 5 :], order[: n // 5]
 
@@ -176,10 +194,10 @@ def _varies(column: Array) -> bool:
     return bool(len(known) and np.ptp(known) > 0)
 
 
-def _explained(truth: Array, predicted: Array, seed: int) -> tuple[float, tuple[float, ...]]:
+def _explained(truth: Array, predicted: Array, seed: int, sources: ArrayLike | None) -> tuple[float, tuple[float, ...]]:
     """Return the mean R2, and that of random subsets of the samples, over the variance of all of them."""
     ratios = (truth - predicted) ** 2 / np.nanvar(truth, axis=0)
-    subsets = random_subsets(np.arange(len(truth)), SUBSETS, seed)
+    subsets = random_subsets(np.arange(len(truth)), SUBSETS, seed, sources)
     return _r2(ratios), tuple(_r2(ratios[subset]) for subset in subsets if not np.isnan(ratios[subset]).all(0).any())
 
 
@@ -193,12 +211,11 @@ def measure_changed(data: Encoded, name: str, change: Callable[[Latents, Array, 
     `change` is given the latents of the scored samples, for each the index of a donor of another class among them, and the
     donor's class.
     """
-    indices = data.labelled_indices()
-    labels = data.labels_of(indices)
+    indices, labels = data.folded_labels()
     if data.train is not None:
         train, real = data.train, data.train.labelled_indices()
     else:  # the networks are trained on one half of the scored samples, and predict the other half
-        half = next(random_halves(labels, 1))
+        half = next(random_halves(labels, 1, sources=data.sources_of(indices)))
         train, real = data, indices[half]
         indices, labels = np.delete(indices, half), np.delete(labels, half)
     chosen = np.random.default_rng(0).permutation(len(indices))[:MAX_SAMPLES]
@@ -206,12 +223,14 @@ def measure_changed(data: Encoded, name: str, change: Callable[[Latents, Array, 
     donors = other_class(labels)
     decoded = data.decode(change(data.latents.take(indices), donors, labels[donors]))
     train_x, test_x = train.samples.x[real], data.samples.x[indices]
-    accuracy = swap_accuracy(train_x, train.labels_of(real), decoded, labels[donors], test_x, labels)
+    own = SwapSources(train.sources_of(real), data.sources_of(indices), data.sources_of(indices))
+    accuracy = swap_accuracy(train_x, train.labels_of(real), decoded, labels[donors], test_x, labels, sources=own)
     yield from _measure_swap(f"{name}_accuracy", accuracy)
     columns = data.factor_columns(salient=False)
     if len(columns):
         truth, common = train.factors_of(real, columns), data.factors_of(indices, columns)
-        yield from _measure_swap(f"{name}_preservation", swap_preservation(train_x, truth, decoded, common, test_x, common))
+        preservation = swap_preservation(train_x, truth, decoded, common, test_x, common, sources=own)
+        yield from _measure_swap(f"{name}_preservation", preservation)
 
 
 def _measure_swap(name: str, result: Swap) -> Iterator[Measurement]:
@@ -248,6 +267,6 @@ METRIC = Metric(
             "R² of that network on real samples: no swap can be expected to score more.", INFO
         ),
     },
-    requires=(TWO_BLOCKS, LABELS),
+    requires=(TWO_BLOCKS, FOLDED_LABELS),
     version=3,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from untwine.metrics.directions import HIGHER, INFO
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
-from untwine.metrics.requirements import CLASS_AND_CONTENT, LABELS
+from untwine.metrics.requirements import CLASS_AND_CONTENT, FOLDED_LABELS
 from untwine.metrics.swap import measure_changed
 
 
@@ -38,7 +38,7 @@ METRIC = Metric(
     },
     requires=(
         CLASS_AND_CONTENT,
-        LABELS,
+        FOLDED_LABELS,
         Requirement(
             "class codes",
             Encoded.has_class_codes,

@@ -84,7 +84,7 @@ SCORES = {
 def _measure(data: Encoded) -> Iterator[Measurement]:
     for block, codes in data.latents.items():
         result = unsupervised_scores(codes)
-        halves = random_halves(np.zeros(len(codes), dtype=int), data.seeds)
+        halves = random_halves(np.zeros(len(codes), dtype=int), data.seeds, sources=data.samples.sources)
         repeats = [unsupervised_scores(codes[half]) for half in halves]
         for name, field in SCORES.items():
             value = getattr(result, field)

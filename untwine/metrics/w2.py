@@ -94,15 +94,17 @@ class W2Options(Options):
 
 def _measure(data: Encoded, options: W2Options) -> Iterator[Measurement]:
     codes = data.latents["common"] if options.of == "means" else _posterior_samples(data)
-    target, background = codes[data.is_target], codes[~data.is_target]
-    n = min(len(target), len(background), max(MAX_SAMPLES, options.batch or 0))
+    sides = np.flatnonzero(data.is_target), np.flatnonzero(~data.is_target)
+    n = min(*map(len, sides), max(MAX_SAMPLES, options.batch or 0))
     rng = np.random.default_rng(0)
-    target, background = (group[rng.permutation(len(group))[:n]] for group in (target, background))
+    drawn = [side[rng.permutation(len(side))[:n]] for side in sides]
+    target, background = (codes[indices] for indices in drawn)
     if options.batch is not None:
         yield from _measure_batches(target, background, options.batch)
         return
     result, one_class = w2_distance(target, background), np.zeros(n, dtype=int)
-    pairs = zip(random_halves(one_class, data.seeds, seed=1), random_halves(one_class, data.seeds, seed=2), strict=True)
+    halves = [random_halves(one_class, data.seeds, seed, data.sources_of(own)) for seed, own in enumerate(drawn, 1)]
+    pairs = zip(*halves, strict=True)
     repeats = [w2_distance(target[a], background[b]) for a, b in pairs]
     interval = halves_interval(result.value, [one.value for one in repeats], (0, np.inf))
     yield Measurement("w2.common", result.value, interval, n)

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from untwine._typing import Array
 from untwine.data import Splits
+from untwine.data.sources import repeated_sources
 from untwine.evaluation.registry import METRICS
 from untwine.evaluation.run import evaluate_run
 from untwine.method.contract import Method
@@ -48,7 +50,8 @@ class Cell:
         "groups" permutes the groups of the training samples, "labels" the labels and factors of the scored ones; else empty.
     learn
         What the metrics' classifiers and regressions are trained on: cross-validation "folds" of the scored samples, the
-        "first half" of the scored targets, which are then not scored, or the method's training split, "training part".
+        "first half" of the scored targets (of whole sources), which are then not scored, or the method's training split,
+        "training part".
     metrics, resamples
         The metrics, as far as they apply to the method and the data, with the options that do not have their default value, as
         "z_diff(pairs=256)"; and the number of bootstrap resamples of an interval.
@@ -149,8 +152,7 @@ def _score(cell: Cell, folder: Path, method: Method, splits: Splits, metrics: Se
     training, samples = splits
     train = training if cell.learn == "training part" else None
     if cell.learn == "first half":
-        targets = np.arange(len(samples)) if samples.groups is None else np.flatnonzero(samples.groups)
-        first = targets[: len(targets) // 2]
+        first = _first_half(samples)
         train, samples = samples[first], samples[np.delete(np.arange(len(samples)), first)]
     evaluate_run(
         folder,
@@ -163,6 +165,18 @@ def _score(cell: Cell, folder: Path, method: Method, splits: Splits, metrics: Se
         gallery=False,
         epoch=epoch,
     )
+
+
+def _first_half(samples: Samples) -> Array:
+    """Return the first half of the target samples; with sources, those of the first sources, as many as come nearest to it."""
+    targets = np.arange(len(samples)) if samples.groups is None else np.flatnonzero(samples.groups)
+    sources = None if samples.sources is None else repeated_sources(samples.sources[targets], len(targets))
+    if sources is None:
+        return targets[: len(targets) // 2]
+    _, first, counts = np.unique(sources, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    many = np.abs(np.cumsum(counts[order]) - len(targets) / 2).argmin() + 1
+    return targets[np.isin(sources, order[:many])]
 
 
 def _shuffle(cell: Cell, splits: Splits) -> Splits:

@@ -13,8 +13,8 @@ import numpy as np
 from untwine._typing import Array
 from untwine.samples import Samples
 
-COLUMNS = ("groups", "labels", "factors")
-NAMES = ("group_names", "label_names", "factor_names")
+COLUMNS = ("groups", "labels", "factors", "sources")
+NAMES = ("group_names", "label_names", "factor_names", "source_names")
 SPLIT, TRAIN, TEST = "split", "train", "test"
 
 

@@ -32,13 +32,14 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
     Parameters
     ----------
     path
-        An `.npz` with the array `x` and, where known, `groups`, `labels`, `factors` and `group_names`, `label_names`,
-        `factor_names`; or with the arrays `background` and `target` (or several `target_...`). Nothing pickled is read. An
-        array `split` beside x, "train" or "test" for each sample, is for `load`.
+        An `.npz` with the array `x` and, where known, `groups`, `labels`, `factors`, `sources` and `group_names`,
+        `label_names`, `factor_names`, `source_names`; or with the arrays `background` and `target` (or several `target_...`).
+        Nothing pickled is read. An array `split` beside x, "train" or "test" for each sample, is for `load`.
 
         An `.npy` with x alone.
 
-        A `.csv` of numbers, with or without a header; columns named `group` and `label` become groups and labels.
+        A `.csv` of numbers, with or without a header; columns named `group`, `label` and `source` become
+        groups, labels and sources.
 
         A folder with `background/` and `target/`, or several `target_.../`, of images; or with a folder of images for each
         class, whose names become the labels; or of images alone, without groups and labels. Images are grey if all of them

@@ -11,14 +11,15 @@ import numpy as np
 from untwine._typing import Array
 from untwine.samples import Samples
 
-ROLES = {"group": "group", "groups": "group", "label": "label", "labels": "label"}
+ROLES = {name: role for role in ("group", "label", "source") for name in (role, f"{role}s")}
 
 
 def read_table(path: Path) -> Samples:
     """Read a .csv of numbers, one row per sample, with or without a header.
 
     A column named `group` has integers (0 is the background), or names of which one is `background`. A column named
-    `label` has integers or names; an empty cell is an unknown label.
+    `label` has integers or names; an empty cell is an unknown label. A column named `source` has integers or names of what
+    each sample was made from or belongs to.
     """
     lines = _rows(path)
     names = _header(path, lines[0][1])
@@ -29,12 +30,17 @@ def read_table(path: Path) -> Samples:
     roles = _find_roles(path, names)
     features = [i for i in range(len(lines[0][1])) if i not in roles.values()]
     if not features:
-        raise ValueError(f"{path} must have at least one column of numbers besides group and label; got none; add one.")
+        raise ValueError(
+            f"{path} must have at least one column of numbers besides group and label (and source); got none; add one."
+        )
     x = _numbers(path, lines, features, names)
     columns: dict[str, Any] = {}
     for role, index in roles.items():
         cells = [row[index].strip() for _, row in lines]
-        columns[f"{role}s"], columns[f"{role}_names"] = _groups(path, cells) if role == "group" else _labels(cells)
+        if role == "source":
+            columns["sources"] = _sources(path, cells)
+        else:
+            columns[f"{role}s"], columns[f"{role}_names"] = _groups(path, cells) if role == "group" else _labels(cells)
     try:
         return Samples(x, **columns)
     except (ValueError, TypeError) as error:
@@ -80,7 +86,7 @@ def _header(path: Path, first: list[str]) -> list[str]:
 
 
 def _find_roles(path: Path, names: list[str]) -> dict[str, int]:
-    """Return the columns of groups and labels."""
+    """Return the columns of groups, labels and sources."""
     roles: dict[str, int] = {}
     for index, name in enumerate(names):
         role = ROLES.get(name.lower())
@@ -118,6 +124,12 @@ def _labels(cells: list[str]) -> tuple[Array, tuple[str, ...]]:
         return np.array(cells, dtype=np.float64), ()
     names = tuple(sorted(set(cells) - {""}))
     return np.array([names.index(cell) if cell else -1 for cell in cells]), names
+
+
+def _sources(path: Path, cells: list[str]) -> Array:
+    if "" in cells:
+        raise ValueError(f"{path} must have a source in every row where it has a source column; got an empty cell; fill it in.")
+    return np.array(cells, dtype=np.float64 if all(_is_number(cell) for cell in cells) else str)
 
 
 def _is_number(cell: str) -> bool:

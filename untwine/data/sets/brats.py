@@ -90,6 +90,7 @@ def brats(
     - Group: 0 without, 1 with a tumour.
     - Label: none.
     - Masks: the pixels of the tumour, if the files have them.
+    - Source of a sample: the patient, with all visits.
     - Factors: `salient tumour`, the fraction of the brain that is tumour; `height`, the position of the slice from 0 to 1;
       `brain`, the fraction of the image that is brain.
     """
@@ -101,9 +102,9 @@ def brats(
     patients: dict[str, list[Slices]] = {}
     for patient, slices in visits:
         patients.setdefault(patient, []).append(_select(slices, least_brain, least_tumour, size))
-    visits_of, order = list(patients.values()), np.random.default_rng(seed).permutation(len(patients))
+    names, order = list(patients), np.random.default_rng(seed).permutation(len(patients))
     n_test = max(1, round(test * len(patients)))
-    splits = ([slices for i in some for slices in visits_of[i]] for some in (order[n_test:], order[:n_test]))
+    splits = ([(names[i], one) for i in some for one in patients[names[i]]] for some in (order[n_test:], order[:n_test]))
     return Splits(*(_contrast(split, root) for split in splits))
 
 
@@ -186,7 +187,9 @@ def _resize(images: Array, size: int, resample: Resampling) -> Array:
     return resized
 
 
-def _contrast(visits: list[Slices], root: Path) -> Samples:
+def _contrast(named: list[tuple[str, Slices]], root: Path) -> Samples:
+    visits = [one for _, one in named]
+    patients = np.repeat([patient for patient, _ in named], [len(one.x) for one in visits])
     columns = zip(*((one.x, one.tumour, one.brain, one.height) for one in visits), strict=True)
     x, tumour, brain, height = map(np.concatenate, columns) if visits else [np.empty(0)] * 4
     known = [one.mask for one in visits if one.mask is not None]
@@ -204,6 +207,7 @@ def _contrast(visits: list[Slices], root: Path) -> Samples:
             factors=factors[group],
             factor_names=FACTORS,
             masks=None if masks is None else masks[group],
+            sources=patients[group],
         )
         for group in (has_tumour, ~has_tumour)
     )

@@ -23,6 +23,7 @@ from untwine.data.options import check_size
 from untwine.data.readers.cifar10 import SIDE, read_cifar10
 from untwine.data.readers.mnist import read_mnist
 from untwine.data.sampling import sample_balanced
+from untwine.data.sources import linked_sources
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_choice, check_int
 from untwine.samples import Samples, unit_range
@@ -71,6 +72,7 @@ def cifar_mnist(
     - Group: 0 an object, 1 with a digit over it.
     - Label: the digit, unknown without one.
     - Factor: `object`, CIFAR-10's class from 0 to 9, common.
+    - Source of a sample: the object and the digit; samples that share either, or are linked by others that do, are one source.
     """
     n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
     size, seed, n_test = check_size(size), check_int("seed", seed, 0), check_int("n_test", n_test, 2)
@@ -108,6 +110,9 @@ def _contrast(
         used, place = np.unique(digit_indices, return_inverse=True)
         with_digit = overlay(objects, target, resize(mnist[f"x_{split}"][used], SIDE), place, blend)
         alone = to_bytes(unit_range(objects[background]) / 2)
+    both = np.concatenate([target, background])
+    sources = linked_sources(both, np.concatenate([digit_indices, np.full(len(background), -1)]))
+    sources += len(cifar["y_train"]) if split == "test" else 0  # those of the splits are different
     return Samples.contrast(
         target=Samples(
             _resize(with_digit, size),
@@ -115,8 +120,14 @@ def _contrast(
             factors=classes[target, None].astype(float),
             label_names=tuple("0123456789"),
             factor_names=("object",),
+            sources=sources[: len(target)],
         ),
-        background=Samples(_resize(alone, size), factors=classes[background, None].astype(float), factor_names=("object",)),
+        background=Samples(
+            _resize(alone, size),
+            factors=classes[background, None].astype(float),
+            factor_names=("object",),
+            sources=sources[len(target) :],
+        ),
     )
 
 

@@ -56,6 +56,7 @@ def grassy_digits(
     - Label: the digit, unknown for grass alone.
     - Factors: `brightness` of the grass (mean HSV value, uniform in 0.25 to 0.62) and `hue` of the grass (degrees, uniform in
       70 to 150), independent of the digit and of each other.
+    - Source of a sample: the digit, which is on several images; each image of grass alone is a source of its own.
     """
     n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
     n_test, size = check_int("n_test", n_test, 1), check_size(size)
@@ -75,6 +76,7 @@ def grassy_digits(
             factors=factors,
             label_names=tuple("0123456789"),
             factor_names=("brightness", "hue"),
+            sources=chosen,
         )
         grass, factors = _draw(rng, meadow, n_background)
         return Samples.contrast(target=target, background=Samples(grass, factors=factors, factor_names=("brightness", "hue")))

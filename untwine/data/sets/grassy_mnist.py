@@ -72,6 +72,7 @@ def grassy_mnist(
     - Label: the digit, unknown for grass alone.
     - Factors: `brightness` and `greenness` of the grass, measured on its patch
       (`untwine.data.images.photographs.brightness_and_greenness`).
+    - Source of a sample: the patch of grass, which training targets share with the background.
     """
     rho = check_float("rho", rho, 0, 1)
     return _grassy(
@@ -103,7 +104,7 @@ def grassy_mnist_nonlinear(
 
     Notes
     -----
-    - Source, licence, files, checksum, group, label and factors: as in `grassy_mnist`.
+    - Source, licence, files, checksum, group, label, factors and source of a sample: as in `grassy_mnist`.
     """
     rho, threshold = check_float("rho", rho, 0, 1), check_float("threshold", threshold, 0, 1)
     mix = partial(blend_threshold, rho=rho, threshold=threshold)
@@ -128,31 +129,36 @@ def _grassy(mix: Mix, *, n_per_class: int, n_background: int, n_test: int, seed:
         np.concatenate([rng.permutation(np.flatnonzero(mnist["y_train"] == c))[:n_per_class] for c in range(10)])
     )
     patches = rng.integers(n_background, size=len(digits))
-    train = _contrast(mix, mnist["x_train"], mnist["y_train"], digits, grass, patches, background=grass)
+    own = np.arange(n_background)
+    train = _contrast(mix, mnist["x_train"], mnist["y_train"], digits, grass, patches, own)
 
     rng = np.random.default_rng([seed, 2])
     grass = crop_squares(rng, shuffled[:n_held_out], n_test + max(n_test // 2, 1), SIZE)
     digits = np.sort(rng.permutation(len(mnist["y_test"]))[:n_test])
     patches = np.arange(n_test)
-    test = _contrast(mix, mnist["x_test"], mnist["y_test"], digits, grass, patches, background=grass[n_test:])
+    own = np.arange(n_test, len(grass))
+    test = _contrast(mix, mnist["x_test"], mnist["y_test"], digits, grass, patches, own, first=n_background)
     return Splits(train, test)
 
 
 def _contrast(
-    mix: Mix, images: Array, classes: Array, digits: Array, grass: Array, patches: Array, background: Array
+    mix: Mix, images: Array, classes: Array, digits: Array, grass: Array, patches: Array, background: Array, first: int = 0
 ) -> Samples:
-    """Combine `images[digits]` and `grass[patches]` as target, with labels and measured factors, against the background."""
-    names = ("brightness", "greenness")
+    """Combine `images[digits]` and `grass[patches]` as target, with labels and measured factors, against `grass[background]`.
+
+    The source of a sample is its patch, numbered from `first`; no digit is used twice.
+    """
+    names, factors = ("brightness", "greenness"), brightness_and_greenness(grass)
     target = Samples(
         overlay(grass, patches, images, digits, mix),
         labels=classes[digits],
-        factors=brightness_and_greenness(grass)[patches],
+        factors=factors[patches],
         label_names=tuple("0123456789"),
         factor_names=names,
+        sources=first + patches,
     )
-    return Samples.contrast(
-        target=target, background=Samples(background, factors=brightness_and_greenness(background), factor_names=names)
-    )
+    own = Samples(grass[background], factors=factors[background], factor_names=names, sources=first + background)
+    return Samples.contrast(target=target, background=own)
 
 
 ENTRIES = {"grassy_mnist": DataSet(grassy_mnist), "grassy_mnist_nonlinear": DataSet(grassy_mnist_nonlinear)}

@@ -23,6 +23,7 @@ from untwine.data.options import check_size
 from untwine.data.readers.gzipped import read_bytes
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_choice, check_int
+from untwine.samples import Samples
 
 NAMES = ("category", "instance", "elevation", "azimuth", "lighting")
 CATEGORIES = ("animal", "human", "airplane", "truck", "car")
@@ -70,6 +71,7 @@ def smallnorb(
       5x01235x9x18x6x2x96x96-testing, plain or gzipped. Checksum: none, as the files were not available.
     - Group: none.
     - Label: the category, or as `content` says.
+    - Source of a sample: the toy, where the class is its category and toys are held out; else none.
     - Factors: `category`, `instance`, `elevation` (30 to 70 degrees), `azimuth` (0 to 340 degrees) and `lighting`.
     """
     check_choice("held_out", held_out, ("instances", "images"))
@@ -80,7 +82,15 @@ def smallnorb(
     grid, test_instances = _read(size, folder)
     by_instance = held_out == "instances"
     splits = grid.hold_out_levels("instance", test_instances) if by_instance else grid.hold_out(n_test, seed)
-    return _relabel(splits, CONTENTS[content]) if content else splits
+    if content:
+        return _relabel(splits, CONTENTS[content])
+    return Splits(*map(_with_toys, splits)) if by_instance else splits
+
+
+def _with_toys(split: Samples) -> Samples:
+    """Return samples with the toy as source."""
+    category, instance = np.asarray(split.factors)[:, :2].astype(np.int64).T
+    return replace(split, sources=100 * category + instance)
 
 
 def _relabel(splits: Splits, content: tuple[str, ...]) -> Splits:
