@@ -594,7 +594,7 @@ def test_a_row_overrides_the_paper_s_preset(tmp_path):
     text = text.replace('method = "principled_vae"', 'method = "principled_vae"\nfields = { lambda_z = 0.0 }')
     params = written(tmp_path, text).cells("paper")[0].params
     assert params["lambda_z"] == 0
-    assert params["epochs"] == un.PrincipledVAE.papers["grassy_mnist"]["epochs"]
+    assert params["epochs"] == un.PrincipledVAE.papers["grassy_mnist"].fields["epochs"]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "studies").glob("*.toml")), ids=lambda path: path.stem)
