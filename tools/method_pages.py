@@ -45,7 +45,7 @@ def presets(cls: type[Method]) -> str:
         return line
     names = ", ".join(f"`{name}`" for name in cls.public_code)
     call = f'`{cls.__name__}.authors("{next(iter(cls.public_code))}")`'
-    return f"{line}\n\nPresets of the authors' code where it differs ({call}, or `--preset authors`): {names}."
+    return f"{line} Presets of the authors' code where it differs ({call}, or `--preset authors`): {names}."
 
 
 def fill(text: str, cls: type[Method]) -> str:

@@ -1,4 +1,4 @@
-"""Presets carry the data of their paper: options that `load` takes, a warning where a fit has other data, and every published table."""
+"""Presets carry their paper's data: options for `load`, and a warning where a fit has other data; every table has its presets."""
 
 import inspect
 import warnings
@@ -44,11 +44,12 @@ TABLES = {
 PAIRS = sorted({(name, data) for sets, names in TABLES.values() for data in sets for name in names})
 
 
-def every_preset():
-    for name, kind in METHODS.items():
-        for source, known in (("paper", kind.papers), ("authors", kind.public_code)):
-            for data in known:
-                yield name, source, data
+PRESETS = [
+    (name, source, data)
+    for name, kind in METHODS.items()
+    for source, known in (("paper", kind.papers), ("authors", kind.public_code))
+    for data in known
+]
 
 
 @pytest.mark.parametrize(("name", "data"), PAIRS)
@@ -56,7 +57,7 @@ def test_every_method_has_a_preset_for_each_data_set_that_a_papers_table_has_it_
     assert data in METHODS[name].papers
 
 
-@pytest.mark.parametrize(("name", "source", "data"), every_preset())
+@pytest.mark.parametrize(("name", "source", "data"), PRESETS)
 def test_the_data_options_are_options_of_the_data_set_and_agree_with_the_shape(name, source, data):
     preset = METHODS[name].preset(source, data)
     known = inspect.signature(data_sets()[data]).parameters
