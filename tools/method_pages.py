@@ -1,6 +1,6 @@
 """Fill the options table of every page in docs/methods from the fields of the method.
 
-The table stands between `<!-- options -->` and `<!-- /options -->`, followed by a line with the presets of the paper.
+The table stands between `<!-- options -->` and `<!-- /options -->`, followed by the presets of paper and authors.
 Run `python tools/method_pages.py` after a change of a method's fields or of their documentation; `--check` writes nothing and
 exits with 1 if a page is out of date.
 """
@@ -40,7 +40,12 @@ def presets(cls: type[Method]) -> str:
         return "There is no preset of the paper."
     names = ", ".join(f"`{name}`" for name in cls.papers)
     call = f'`{cls.__name__}.paper("{next(iter(cls.papers))}")`'
-    return f"Presets of the paper ({call}, or `--preset paper` with that data set): {names}."
+    line = f"Presets of the paper ({call}, or `--preset paper` with that data set, data options included): {names}."
+    if not cls.public_code:
+        return line
+    names = ", ".join(f"`{name}`" for name in cls.public_code)
+    call = f'`{cls.__name__}.authors("{next(iter(cls.public_code))}")`'
+    return f"{line} Presets of the authors' code where it differs ({call}, or `--preset authors`): {names}."
 
 
 def fill(text: str, cls: type[Method]) -> str:

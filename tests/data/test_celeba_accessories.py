@@ -192,3 +192,32 @@ def test_an_incomplete_npz_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(ValueError, match="damaged"):
         load("celeba_accessories", folder=tmp_path)
+
+
+def test_n_test_faces_are_held_out_at_random_also_against_the_own_partition(folder, tmp_path):
+    train, test = load("celeba_accessories", folder=folder, n_per_class=6, n_background=20, n_test=4)
+    np.testing.assert_array_equal(np.bincount(train.target.labels), [6, 6])
+    np.testing.assert_array_equal(np.bincount(test.target.labels), [4, 4])
+    assert (len(train.background), len(test.background)) == (20, 8)
+    assert not set(indices_of(train.x)) & set(indices_of(test.x))
+    make_folder(tmp_path, 100, partition=np.where(np.arange(100) < 50, 0, 2))
+    expected = load("celeba_accessories", folder=folder, n_test=4)
+    assert [split.fingerprint() for split in load("celeba_accessories", folder=tmp_path, n_test=4)] == [
+        split.fingerprint() for split in expected
+    ]
+
+
+def test_too_few_faces_for_n_test_reduce_both_splits_with_a_sentence(folder):
+    columns = attributes(100)
+    rarer = min(
+        ((columns[:, HAT] == 1) & (columns[:, GLASSES] == 0)).sum(), ((columns[:, HAT] == 0) & (columns[:, GLASSES] == 1)).sum()
+    )
+    with pytest.warns(
+        UserWarning, match=rf"has {rarer} faces of the rarer label .* too few for n_per_class=5000 and n_test=5000"
+    ):
+        train, test = load("celeba_accessories", folder=folder, n_per_class=5000, n_background=10_000, n_test=5000)
+    np.testing.assert_array_equal(np.bincount(test.target.labels), [rarer // 2] * 2)
+    np.testing.assert_array_equal(np.bincount(train.target.labels), [rarer // 2] * 2)
+    assert len(test.background) == 2 * (rarer // 2)
+    with pytest.raises(ValueError, match="n_test must be"):
+        load("celeba_accessories", folder=folder, n_test=0)

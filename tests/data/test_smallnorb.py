@@ -127,3 +127,11 @@ def test_a_class_is_a_combination_of_the_factors_that_are_not_content(folder, co
     assert splits.train.label_names[0].startswith("category 0, instance 0, ")
     with pytest.raises(ValueError, match="content must be '', 'azimuth' or 'pose'; got 'light'"):
         load("smallnorb", folder=folder, content="light")
+
+
+def test_smallnorb_poses_has_a_class_for_every_toy_in_every_lighting(folder):
+    train, test = load("smallnorb_poses", folder=folder, n_test=30)
+    same = load("smallnorb", folder=folder, content="pose", held_out="images", n_test=30)
+    assert [split.fingerprint() for split in (train, test)] == [split.fingerprint() for split in same]
+    assert len(train.label_names) == 5 * 4 * 2
+    assert len(test) == 30

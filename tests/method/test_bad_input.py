@@ -181,8 +181,8 @@ CALLS = {
     "no scale": (lambda: vae(scale=0.0), r"VAE: scale must be a number > 0; got 0\.0\."),
     "unknown field": (lambda: small("vae").set_params(beta=2), r"VAE has no parameter 'beta'"),
     "a paper's unknown data": (
-        lambda: un.VAE.paper("mnist"),
-        r"^VAE has no setting of its paper for any data set; got 'mnist'; use its defaults\.$",
+        lambda: un.PCA.paper("mnist"),
+        r"^PCA has no setting of its paper for any data set; got 'mnist'; use its defaults\.$",
     ),
     # what is asked of a fitted method
     "unfitted": (lambda: small("vae").encode(X), r"this VAE is not fitted; call fit, or load one"),

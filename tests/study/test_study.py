@@ -642,7 +642,7 @@ def test_a_row_overrides_the_paper_s_preset(tmp_path):
     text = text.replace('method = "principled_vae"', 'method = "principled_vae"\nfields = { lambda_z = 0.0 }')
     params = written(tmp_path, text).cells("paper")[0].params
     assert params["lambda_z"] == 0
-    assert params["epochs"] == un.PrincipledVAE.papers["grassy_mnist"]["epochs"]
+    assert params["epochs"] == un.PrincipledVAE.papers["grassy_mnist"].fields["epochs"]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "studies").glob("*.toml")), ids=lambda path: path.stem)
@@ -821,3 +821,56 @@ def test_leakage_is_read_on_images_of_training_classes():
     for size in ("paper", "small"):
         options = [cell.options for cell in study.cells(size) if cell.name in ("cars3d", "posed_digits")]
         assert {one["held_out"] for one in options} == {"images"}
+
+
+PRESET_STUDY = """
+title = "presets"
+seeds = [0]
+metrics = ["probe"]
+[size.paper]
+preset = true
+[[data]]
+name = "celeba_accessories"
+OPTIONS
+[[row]]
+label = "double InfoGAN"
+method = "double_infogan"
+[[row]]
+label = "PCA"
+method = "pca"
+[[column]]
+scores = ["probe.salient"]
+"""
+
+
+def test_a_preset_gives_all_rows_its_data_unless_the_file_has_others(tmp_path):
+    expected = un.DoubleInfoGAN.paper_data("celeba_accessories")
+    for text, changes in (
+        ("", {}),
+        ("paper = { options = { n_test = 7 } }", {"n_test": 7}),
+        ("options = { size = 32 }", {"size": 32}),
+    ):
+        cells = written(tmp_path, PRESET_STUDY.replace("OPTIONS", text)).cells("paper")
+        assert [cell.row for cell in cells] == ["double InfoGAN", "PCA"]
+        for cell in cells:
+            assert {key: cell.options[key] for key in expected} == {**expected, **changes}
+    small = written(tmp_path, PRESET_STUDY.replace("OPTIONS", "")).cells("small")[0]
+    assert (small.options["n_test"], small.options["n_per_class"]) == (None, None)
+
+
+def test_presets_of_different_data_in_one_table_are_refused_unless_the_file_decides(tmp_path, monkeypatch):
+    other = un.MMcVAE.papers["celeba_accessories"].changed({"size": 32})
+    monkeypatch.setattr(un.MMcVAE, "papers", {"celeba_accessories": other})
+    text = PRESET_STUDY.replace('method = "pca"', 'method = "mm_cvae"')
+    with pytest.raises(
+        ValueError, match="same data; got size=64 of 'double_infogan' and 32 of 'mm_cvae' for 'celeba_accessories'"
+    ):
+        written(tmp_path, text.replace("OPTIONS", ""))
+    cells = written(tmp_path, text.replace("OPTIONS", "paper = { options = { size = 48 } }")).cells("paper")
+    assert [cell.options["size"] for cell in cells] == [48, 48]
+
+
+@pytest.mark.parametrize("study", ["infogan_table2", "infogan_table9", "infogan_goals", "infogan_search"])
+def test_double_infogan_is_compared_on_images_mixed_as_its_authors_do(study):
+    cells = un.Study.read(ROOT / "studies" / f"{study}.toml").cells("paper")
+    assert {cell.options["mix"] for cell in cells if cell.name.endswith("_mnist")} == {"authors"}

@@ -26,7 +26,8 @@ from untwine.method import fields
 from untwine.method.estimator import Estimator
 from untwine.method.fields import Device, Precision, Seed
 from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
-from untwine.registry.checks import check_int, did_you_mean, join_choices
+from untwine.method.presets import Presets
+from untwine.registry.checks import check_int
 from untwine.runs import saving
 from untwine.runs.compatibility import to_former
 from untwine.runs.history import Row, read_history
@@ -45,7 +46,7 @@ class NotFittedError(ValueError, AttributeError):
 
 
 @dataclass(eq=False, kw_only=True)
-class Method(Estimator):
+class Method(Presets, Estimator):
     """What all methods share; see each method for what it adds.
 
     Parameters
@@ -65,7 +66,6 @@ class Method(Estimator):
     name: ClassVar[str]
     needs: ClassVar[Needs] = "nothing"
     standardises: ClassVar[bool] = True  # vectors go to the networks with mean 0 and standard deviation 1 in every feature
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the paper's setting for each of its data sets
 
     # What a method defines
 
@@ -117,16 +117,6 @@ class Method(Estimator):
             raise NotFittedError(f"{field}='auto' is chosen from the data by fit and not known before; call fit first.")
         return int(self.inferred_[field])
 
-    @classmethod
-    def paper(cls, data: str, **changes: Any) -> Self:
-        """Return the method with its paper's setting for one of the paper's data sets."""
-        if not cls.papers:
-            raise ValueError(f"{cls.__name__} has no setting of its paper for any data set; got {data!r}; use its defaults.")
-        if data not in cls.papers:
-            known = join_choices(map(repr, cls.papers))
-            raise ValueError(f"{cls.__name__}.paper: data must be {known}; got {data!r}{did_you_mean(data, cls.papers)}")
-        return cls(**{**cls.papers[data], **changes})
-
     def fit(
         self,
         x: Samples | ArrayLike,
@@ -141,6 +131,8 @@ class Method(Estimator):
         progress: bool = False,
     ) -> Self:
         """Train on samples and return the method itself.
+
+        A method made by `paper` or `authors` warns where the samples differ from the preset's in shape or number.
 
         Parameters
         ----------
@@ -168,6 +160,7 @@ class Method(Estimator):
         self.check()
         samples = as_samples(x, y, self.needs)
         require(samples, self.needs, type(self).__name__)
+        self.warn_of_other_data(samples)
         start = time.monotonic()
         own = check_networks(networks)
         if resume and out is not None and is_finished(out):

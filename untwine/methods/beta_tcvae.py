@@ -19,13 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import Tensor
 
 from untwine.losses import gaussian, total_correlation
 from untwine.method.fields import Weight
+from untwine.method.presets import Preset
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
+from untwine.methods.shared.published_data import UNSUPERVISED, presets
+from untwine.methods.shared.unsupervised_presets import ruiz_presets
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.stage import Move
@@ -37,6 +40,12 @@ SHAPES = {
     "batch": 64,
     "lr": 1e-4,
     "networks": "conv64",
+}
+# On AffectNet it is a baseline of *Towards Principled Objectives* (table 2), with the networks of Ruiz et al. 2018; beta is not
+# stated.
+PAPER = {
+    **presets(SHAPES, UNSUPERVISED, ("dsprites", "dsprites_redrawn")),
+    "affectnet": ruiz_presets(faces={"beta": 6.0})["affectnet"],
 }
 
 
@@ -58,7 +67,7 @@ class BetaTCVAE(OneBlockVAE):
     beta: Weight = 6.0
     gamma: Weight = 1.0
     name: ClassVar[str] = "beta_tcvae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(("dsprites", "dsprites_redrawn"), SHAPES)
+    papers: ClassVar[Mapping[str, Preset]] = PAPER
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on the objective."""

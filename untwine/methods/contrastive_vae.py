@@ -22,12 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import nn
 
 from untwine.losses import density_ratio
 from untwine.method.fields import NonNegative, Positive, Weight
+from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import PRINCIPLED_PRESETS, TwoBlockVAE, elbo_terms, infer, split_groups
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
@@ -55,7 +56,7 @@ class ContrastiveVAE(TwoBlockVAE):
     lr_discriminator: NonNegative = 1e-3
     scale: Positive = 0.32
     name: ClassVar[str] = "contrastive_vae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PRINCIPLED_PRESETS
+    papers: ClassVar[Mapping[str, Preset]] = PRINCIPLED_PRESETS
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the discriminator."""

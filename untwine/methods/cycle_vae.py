@@ -32,7 +32,8 @@ from torch.nn import functional
 
 from untwine.losses import gaussian
 from untwine.method.fields import Weight
-from untwine.methods.shared.class_content import ClassContent
+from untwine.method.presets import Preset
+from untwine.methods.shared.class_content import ClassContent, baseline_presets
 from untwine.networks.class_content import build_generator
 from untwine.networks.norm import freeze_running_stats
 from untwine.networks.pretrained import reconstruction
@@ -59,6 +60,7 @@ class CycleVAE(ClassContent):
     w_kl: Weight = 3.0
     w_cycle: Weight = 10.0
     name: ClassVar[str] = "cycle_vae"
+    papers: ClassVar[Mapping[str, Preset]] = baseline_presets("vgg16")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and both encoders, that of content with log-variances."""

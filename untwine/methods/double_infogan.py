@@ -41,9 +41,11 @@ from untwine.losses import adversarial
 from untwine.losses.adversarial import bce_fake, bce_real, weighted_terms
 from untwine.method.fields import Count, Positive, Weight, Width
 from untwine.method.inputs import Needs
+from untwine.method.presets import Preset
 from untwine.methods.shared.gan import BETAS, InfoGANOptions, Prior, code_error, sample_prior, to_tanh_range, to_unit_range
 from untwine.methods.shared.inferred import salient_width
 from untwine.methods.shared.own_networks import refuse_own_networks
+from untwine.methods.shared.published_data import INFOGAN, INFOGAN_CODE
 from untwine.networks.critic import Critic, Generator, select_gan_networks
 from untwine.networks.norm import freeze_running_stats
 from untwine.samples import Samples
@@ -52,7 +54,31 @@ from untwine.training.stage import Move, Player, Stage
 
 # Tables 4 to 6. Weights are the defaults. The paper gives no latent sizes for dSprites-MNIST and BraTS, and no epochs for
 # BraTS: those of CelebA are used.
-_FACES = {"n_common": 64, "n_salient": 64, "epochs": 500, "batch": 128, "lr": 2e-4, "networks": "dcgan", "width": 64}
+_FACES: dict[str, Any] = {
+    "n_common": 64,
+    "n_salient": 64,
+    "epochs": 500,
+    "batch": 128,
+    "lr": 2e-4,
+    "networks": "dcgan",
+    "width": 64,
+}
+_FIELDS: Mapping[str, dict[str, Any]] = {
+    "celeba_accessories": _FACES,
+    "cifar_mnist": _FACES,
+    "dsprites_mnist": {**_FACES, "epochs": 700, "lr": 5e-5, "loop_g": 2, "w_cr": 1.0},
+    "brats": {**_FACES, "batch": 32, "lr": 1e-4, "networks": "dcgan_attention"},
+}
+# In the authors' code a batch is of both groups together, so half of it is of each; the attention network's code heads are
+# linear.
+_CODE: Mapping[str, dict[str, Any]] = {
+    "celeba_accessories": {"n_common": 95, "n_salient": 5, "batch": 64},
+    "cifar_mnist": {"batch": 64},
+    "dsprites_mnist": {"n_common": 95, "n_salient": 15, "batch": 64},
+    "brats": {"n_common": 95, "n_salient": 15, "batch": 16, "epochs": 2000, "networks": "dcgan_attention_linear"},
+}
+PAPER = {data: Preset(fields, INFOGAN[data]) for data, fields in _FIELDS.items()}
+AUTHORS = {data: Preset({**_FIELDS[data], **fields}, INFOGAN_CODE[data]) for data, fields in _CODE.items()}
 
 
 class Fakes(NamedTuple):
@@ -108,12 +134,8 @@ class DoubleInfoGAN(InfoGANOptions):
     prior_salient: Prior = "normal"
     name: ClassVar[str] = "double_infogan"
     needs: ClassVar[Needs] = "groups"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "celeba_accessories": _FACES,
-        "cifar_mnist": _FACES,
-        "dsprites_mnist": {**_FACES, "epochs": 700, "lr": 5e-5, "loop_g": 2, "w_cr": 1.0},
-        "brats": {**_FACES, "batch": 32, "lr": 1e-4, "networks": "dcgan_attention"},
-    }
+    papers: ClassVar[Mapping[str, Preset]] = PAPER
+    public_code: ClassVar[Mapping[str, Preset]] = AUTHORS
 
     @property
     def blocks(self) -> dict[str, int]:

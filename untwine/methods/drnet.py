@@ -27,7 +27,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.method.fields import NonNegative, Weight
-from untwine.methods.shared.class_content import ClassContent
+from untwine.method.presets import Preset
+from untwine.methods.shared.class_content import ClassContent, baseline_presets
 from untwine.networks.class_content import build_generator
 from untwine.networks.mlp import layers
 from untwine.networks.pretrained import reconstruction
@@ -56,6 +57,7 @@ class DrNet(ClassContent):
     lambda_game: Weight = 0.01
     lr_discriminator: NonNegative = 1e-3
     name: ClassVar[str] = "drnet"
+    papers: ClassVar[Mapping[str, Preset]] = baseline_presets("vgg16")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +27,9 @@ from torch import Tensor, nn
 from untwine.losses import density_ratio, gaussian
 from untwine.losses.total_correlation import log_ratio, permute_dimensions
 from untwine.method.fields import Count, NonNegative, Weight
+from untwine.method.presets import Preset
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
+from untwine.methods.shared.published_data import UNSUPERVISED, presets
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.mlp import layers
 from untwine.training import distributed
@@ -47,6 +49,7 @@ SHAPES = {
     "lr": 1e-4,
     "networks": "conv64",
 }
+PAPER = presets(SHAPES, UNSUPERVISED, ("dsprites", "dsprites_redrawn"))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -73,7 +76,7 @@ class FactorVAE(OneBlockVAE):
     layers_discriminator: Count = 4
     width_discriminator: Count = 256
     name: ClassVar[str] = "factor_vae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(("dsprites", "dsprites_redrawn"), SHAPES)
+    papers: ClassVar[Mapping[str, Preset]] = PAPER
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the discriminator, which has two logits."""

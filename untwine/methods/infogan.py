@@ -32,14 +32,16 @@ from torch.nn import functional
 from untwine.losses import adversarial
 from untwine.losses.adversarial import bce_fake, bce_real
 from untwine.method.fields import Count, CountOrZero, Weight
+from untwine.method.presets import Preset
 from untwine.methods.shared.gan import BETAS, InfoGANOptions, Prior, code_error, sample_prior, to_tanh_range, to_unit_range
 from untwine.methods.shared.own_networks import refuse_own_networks
+from untwine.methods.shared.published_data import UNSUPERVISED, presets
 from untwine.networks.critic import Critic, Generator, select_gan_networks
 from untwine.networks.norm import freeze_running_stats
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
 
-_SPRITES = {"n_latent": 5, "nuisance": 5, "prior_latent": "uniform", "w_cr": 1.0, "epochs": 28, "batch": 64}
+_SPRITES: dict[str, Any] = {"n_latent": 5, "nuisance": 5, "prior_latent": "uniform", "w_cr": 1.0, "epochs": 28, "batch": 64}
 _SPRITES |= {"networks": "dcgan", "width": 64}
 
 
@@ -65,7 +67,7 @@ class InfoGAN(InfoGANOptions):
     w_info: Weight = 1.0
     prior_latent: Prior = "normal"
     name: ClassVar[str] = "infogan"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(("dsprites", "dsprites_redrawn"), _SPRITES)
+    papers: ClassVar[Mapping[str, Preset]] = presets(_SPRITES, UNSUPERVISED, ("dsprites", "dsprites_redrawn"))
 
     @property
     def blocks(self) -> dict[str, int]:

@@ -49,7 +49,9 @@ from untwine._typing import Array
 from untwine.losses import gaussian
 from untwine.losses.classes import class_means
 from untwine.method.fields import Count, CountOrZero, Loss, NonNegative, Positive, Weight
-from untwine.methods.shared.class_content import ClassContent
+from untwine.method.presets import Preset
+from untwine.methods.shared.class_content import NETWORKS, ClassContent
+from untwine.methods.shared.published_data import CLASS_CONTENT, presets
 from untwine.networks.class_content import build_encoder, build_generator
 from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
@@ -59,22 +61,21 @@ from untwine.training.stage import Move, Player, Stage, cosine
 
 STAGE_TWO_LR = 1 / 3  # the generator's learning rate in stage two, relative to stage one
 ENCODE_STEPS, ENCODE_LR = 200, 0.05  # where encoding optimises codes
-PAPER = {
-    "n_class": 256,
-    "n_content": 128,
+# Appendix A.1. The learning rates of class and content codes are one; the alphas are not given.
+_PAPER: Mapping[str, Any] = {
+    **NETWORKS,
     "sigma": 1.0,
     "decay": 0.001,
-    "lr": 1e-4,
     "lr_codes": 1e-3,
     "lr_class": 1e-3,
     "code_updates": "dense",
-    "batch": 128,
-    "epochs": 200,
     "epochs_encoders": 200,
     "loss": "vgg16",
-    "networks": "adain",
-    "width": 64,
 }
+# Three times the rates, a tenth of the decay, 10 for both alphas; the generator's rate in stage two is then their 1e-4.
+_CODE = {"decay": 1e-4, "lr": 3e-4, "lr_codes": 3e-3, "lr_class": 3e-3, "alpha": 10.0}
+PAPER = presets(_PAPER, CLASS_CONTENT, CLASS_CONTENT)
+AUTHORS = {data: preset.changed(**_CODE) for data, preset in PAPER.items()}
 
 
 @dataclass(eq=False, kw_only=True)
@@ -133,9 +134,8 @@ class LORD(ClassContent):
     beta: Weight = 1e-3
     loss: Loss = "l1"
     name: ClassVar[str] = "lord"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(
-        ("cars3d", "smallnorb", "celeba_identity", "kth", "rafd", "edges2shoes"), PAPER
-    )
+    papers: ClassVar[Mapping[str, Preset]] = PAPER
+    public_code: ClassVar[Mapping[str, Preset]] = AUTHORS
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, and the embedding tables and encoders that the variant has."""

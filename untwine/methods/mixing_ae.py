@@ -27,7 +27,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.method.fields import NonNegative, Weight
-from untwine.methods.shared.class_content import ClassContent
+from untwine.method.presets import Preset
+from untwine.methods.shared.class_content import ClassContent, baseline_presets
 from untwine.networks.class_content import build_encoder, build_generator
 from untwine.networks.norm import freeze_running_stats
 from untwine.networks.pretrained import reconstruction
@@ -54,6 +55,7 @@ class MixingAE(ClassContent):
     w_again: Weight = 0.1
     lr_discriminator: NonNegative = 1e-3
     name: ClassVar[str] = "mixing_ae"
+    papers: ClassVar[Mapping[str, Preset]] = baseline_presets("l1")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator of pairs."""

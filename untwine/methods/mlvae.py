@@ -27,7 +27,8 @@ from torch import Tensor, nn
 from untwine.losses import gaussian, likelihood
 from untwine.losses.classes import product_of_gaussians
 from untwine.method.fields import Count, Positive
-from untwine.methods.shared.class_content import ClassContent
+from untwine.method.presets import Preset
+from untwine.methods.shared.class_content import ClassContent, baseline_presets
 from untwine.networks.class_content import build_generator
 from untwine.networks.pretrained import reconstruction
 from untwine.training.batches import Batch
@@ -53,6 +54,7 @@ class MLVAE(ClassContent):
     together: Count = 4
     scale: Positive = 0.16
     name: ClassVar[str] = "mlvae"
+    papers: ClassVar[Mapping[str, Preset]] = baseline_presets("vgg16")
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator and an encoder for each block, with log-variances."""

@@ -32,6 +32,7 @@ from typing import Any, ClassVar, Literal
 from untwine.losses import gaussian
 from untwine.losses.transport import w2_squared
 from untwine.method.fields import Positive, Weight
+from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import (
     PRINCIPLED_PRESETS,
     TwoBlockVAE,
@@ -43,8 +44,8 @@ from untwine.methods.shared.contrastive_elbo import (
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage, cosine
 
-EQ_8 = {"lambda_s": 10.0, "lambda_z": 1.0, "w2_of": "samples", "schedule": "constant"}
-PAPER = {data: {**setting, **EQ_8} for data, setting in PRINCIPLED_PRESETS.items()}
+EQ_8: Mapping[str, Any] = {"lambda_s": 10.0, "lambda_z": 1.0, "w2_of": "samples", "schedule": "constant"}
+PAPER = {data: preset.changed(**EQ_8) for data, preset in PRINCIPLED_PRESETS.items()}
 
 
 @dataclass(eq=False, kw_only=True)
@@ -72,7 +73,7 @@ class PrincipledVAE(TwoBlockVAE):
     w2_of: Literal["means", "samples"] = "means"
     schedule: Literal["cosine", "constant"] = "cosine"
     name: ClassVar[str] = "principled_vae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PAPER
+    papers: ClassVar[Mapping[str, Preset]] = PAPER
 
     def stages(self) -> Iterator[Stage]:
         """Train encoder and decoder together, with both groups in every step."""

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import nn
 
 from untwine.losses import gaussian
 from untwine.method.fields import Weight
+from untwine.method.presets import Preset
 from untwine.methods.shared.reference_vae import BETAS, ReferenceVAE, paper_presets
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
@@ -47,7 +48,7 @@ class RbVAE(ReferenceVAE):
 
     beta_salient: Weight = 0.2
     name: ClassVar[str] = "rb_vae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = paper_presets(beta_salient=1.0)
+    papers: ClassVar[Mapping[str, Preset]] = paper_presets(beta_salient=1.0)
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the reference vector."""

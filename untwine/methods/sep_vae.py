@@ -29,13 +29,14 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from untwine.losses import density_ratio
 from untwine.method.fields import NonNegative, Positive, Weight
+from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import (
     PRINCIPLED_PRESETS,
     TwoBlockVAE,
@@ -77,7 +78,7 @@ class SepVAE(TwoBlockVAE):
     name: ClassVar[str] = "sep_vae"
     # The setting of *Towards Principled Objectives* for all methods. SepVAE's own terms keep our default weights: its authors
     # weight the classifier by 10^-9.
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = PRINCIPLED_PRESETS
+    papers: ClassVar[Mapping[str, Preset]] = PRINCIPLED_PRESETS
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the classifier and the discriminator."""

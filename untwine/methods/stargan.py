@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -36,14 +36,18 @@ from untwine.method.contract import NotFittedError
 from untwine.method.fields import Count, Positive, TranslatorNetworks, Weight
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
+from untwine.method.presets import Preset
 from untwine.methods.shared.gan import BETAS, to_tanh_range, to_unit_range
 from untwine.methods.shared.inferred import class_counts
 from untwine.methods.shared.own_networks import refuse_own_networks
+from untwine.methods.shared.published_data import CLASS_CONTENT
 from untwine.networks.norm import freeze_running_stats
 from untwine.networks.translator import build_critic, build_translator
 from untwine.samples import Samples
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
+
+_EXPRESSIONS = {"batch": 16, "lr": 1e-4, "epochs": 738, "networks": "residual", "width": 64}  # 200,000 steps
 
 
 def linear_decay(done: float) -> float:
@@ -78,9 +82,7 @@ class StarGAN(Trained):
     networks: TranslatorNetworks = "auto"  # type: ignore[assignment]  # more names than elsewhere
     name: ClassVar[str] = "stargan"
     needs: ClassVar[Needs] = "labels"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "rafd": {"batch": 16, "lr": 1e-4, "epochs": 738, "networks": "residual", "width": 64}  # 200,000 steps
-    }
+    papers: ClassVar[Mapping[str, Preset]] = {"rafd": Preset(_EXPRESSIONS, CLASS_CONTENT["rafd"])}
 
     @property
     def blocks(self) -> dict[str, int]:

@@ -26,14 +26,16 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import nn
 
 from untwine.losses import adversarial, gaussian, likelihood
 from untwine.losses.density_ratio import discriminator_loss
 from untwine.method.fields import Probability
+from untwine.method.presets import Preset
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
+from untwine.methods.shared.unsupervised_presets import ruiz_presets
 from untwine.networks import select_networks
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.discriminator import Discriminator
@@ -42,14 +44,6 @@ from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
 
 BETAS = (0.5, 0.99)  # of Adam, as in Ruiz et al. 2018
-PAPER = {
-    "n_latent": 32,
-    "likelihood": "laplace",
-    "scale": 0.005,
-    "batch": 36,
-    "lr": 1e-4,
-    "networks": "karras",
-}
 
 
 @dataclass(eq=False, kw_only=True)
@@ -64,10 +58,7 @@ class SymmetricVAE(OneBlockVAE):
 
     dropped: Probability = 0.25
     name: ClassVar[str] = "symmetric_vae"
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "digit_style": {**PAPER, "epochs": 30},
-        "affectnet": {**PAPER, "epochs": 20},
-    }
+    papers: ClassVar[Mapping[str, Preset]] = ruiz_presets()
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the discriminator of pairs (x, z)."""

@@ -9,12 +9,14 @@ Deviations: log-variances are bounded; vectors are standardised.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from untwine.losses import gaussian
+from untwine.method.presets import Preset
 from untwine.methods.shared.gaussian_vae import OneBlockVAE
+from untwine.methods.shared.unsupervised_presets import kumar_presets, ruiz_presets
 from untwine.training.batches import Batch
 from untwine.training.stage import Move
 
@@ -24,6 +26,7 @@ class VAE(OneBlockVAE):
     """Variational autoencoder: one latent block, no supervision."""
 
     name: ClassVar[str] = "vae"
+    papers: ClassVar[Mapping[str, Preset]] = {**kumar_presets({}, {}), **ruiz_presets()}
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on Eq. 1."""

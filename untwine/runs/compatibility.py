@@ -10,6 +10,7 @@ RENAMED: Mapping[tuple[str, str], str] = {("held_out", "images"): "pictures"}
 TODAY = {(option, former): value for (option, value), former in RENAMED.items()}
 # (data set or method, option that it did not have at first) -> the value that gives what it did then
 ADDED: Mapping[tuple[str, str], Any] = {
+    ("celeba_accessories", "n_test"): None,
     ("cifar_mnist", "mix"): "opaque",
     ("dsprites_mnist", "mix"): "opaque",
     ("dip_vae", "running"): 0.0,

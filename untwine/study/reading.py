@@ -2,9 +2,10 @@
 
 Methods and data sets are names from the catalogues, and a method checks its fields itself. The fields of a cell are merged in
 this order, later ones win: `size.<size>.fields`, the data set's `fields` (both as far as the method has them), the paper's
-preset (`preset`), the row's `fields`, the row's fields of that size. A list of values sweeps a field; several lists of one
-length are swept together. Of a swept row with `lowest` or `highest`, the table shows only the value with the lowest or the
-highest mean of that score.
+preset (`preset`), the row's `fields`, the row's fields of that size. Options of the data likewise: their defaults, those of the
+rows' presets, the data set's `options`, its options of that size. A list of values sweeps a field; several lists of one length
+are swept together. Of a swept row with `lowest` or `highest`, the table shows only the value with the lowest or the highest
+mean of that score.
 A row may show scores with another `ending` than a column names, such as those of the constant predictor, "_constant.x".
 Metrics are names, with options where wanted: "z_diff(leave_out=shape)", whose score is "z_diff(leave_out=shape).z".
 """
@@ -127,7 +128,9 @@ def _cell(
     known = kind().get_params()
     shared = {**here.get("fields", {}), **data.get("fields", {}), **there.get("fields", {})}
     fields = {key: value for key, value in shared.items() if key in known}
-    fields |= kind.papers.get(data["name"], {}) if here.get("preset") else {}
+    preset = kind.papers.get(data["name"]) if here.get("preset") else None
+    published = _preset_options(spec, data, size) if here.get("preset") else {}
+    fields |= preset.fields if preset else {}
     fields |= {**row.spec.get("fields", {}), **row.spec.get(size, {})}
     check_known(fields, known, f"the method {kind.name!r} of the row {row.label!r}")
     method = kind(**{**fields, "seed": seed})
@@ -140,7 +143,7 @@ def _cell(
         label(data),
         row.label,
         name=data["name"],
-        options=_options(data, {**data.get("options", {}), **there.get("options", {})}),
+        options=_options(data, {**published, **_own_options(data, size)}),
         part=spec.get("part", "test"),
         method=kind.name,
         params=method.get_params(),
@@ -161,6 +164,27 @@ def _spelled(metrics: Sequence[str]) -> tuple[str, ...]:
 def _epochs(params: Mapping[str, Any]) -> int:
     """Return the epochs of all stages of a method; 0 for a closed form."""
     return sum(value for field, value in params.items() if field.startswith("epochs"))
+
+
+def _preset_options(spec: Mapping[str, Any], data: Mapping[str, Any], size: str) -> dict[str, Any]:
+    """Return the data options of the presets of all rows of a data set; they must agree, as rows are compared."""
+    options: dict[str, Any] = {}
+    owners: dict[str, str] = {}
+    kinds = [find_method(row.spec["method"]) for row in rows(spec, size, label(data)) if "method" in row.spec]
+    for kind in kinds:
+        preset = kind.papers.get(data["name"])
+        for option, value in preset.data.options.items() if preset else ():
+            if options.setdefault(option, value) != value and option not in _own_options(data, size):
+                raise ValueError(
+                    f"the presets of all rows must have the same data; got {option}={options[option]!r} of {owners[option]!r} "
+                    f"and {value!r} of {kind.name!r} for {label(data)!r}; give {option} in the options of the data set."
+                )
+            owners.setdefault(option, kind.name)
+    return options
+
+
+def _own_options(data: Mapping[str, Any], size: str) -> dict[str, Any]:
+    return {**data.get("options", {}), **data.get(size, {}).get("options", {})}
 
 
 def _options(data: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from command_line import DATA, TINY, exit_code, run
 from safetensors.numpy import load_file
 
 import untwine as un
+from untwine.method.presets import DataSetting, Preset
 
 
 def process(*arguments, launcher=("-m", "untwine"), **settings):
@@ -121,3 +122,36 @@ def test_hints_can_be_pasted(tmp_path, capsys):
     run(*shlex.split(hint)[1:], "--quiet", "--seeds", 2)
     hint = re.search(r"\(next: (.*)\)\n$", capsys.readouterr().out).group(1)
     assert shlex.split(hint) == ["untwine", "report", str(out)]
+
+
+@pytest.fixture
+def preset(monkeypatch):
+    """Presets of VAE for toy_contrast, whose vectors need no files."""
+    options = {"n_target": 40, "n_background": 24, "n_features": 6, "n_common": 1, "n_salient": 1}
+    n_train = len(un.load("toy_contrast", **options).train)
+    paper = Preset({"epochs": 1, "width": 4, "n_latent": 2, "batch": 16}, DataSetting(options, (6,), n_train))
+    monkeypatch.setattr(un.VAE, "papers", {"toy_contrast": paper})
+    monkeypatch.setattr(un.VAE, "public_code", {"toy_contrast": paper.changed({"n_salient": 2}, n_latent=3)})
+    return paper
+
+
+def test_a_preset_loads_the_data_with_its_options(preset, tmp_path):
+    for source, wanted in (("paper", un.VAE.papers), ("authors", un.VAE.public_code)):
+        run("fit", "vae", "--data", "toy_contrast", "--preset", source, "--out", tmp_path / source, "--quiet")
+        card = json.loads((tmp_path / source / "method.json").read_text())
+        assert card["data"]["options"] == dict(wanted["toy_contrast"].data.options)
+        assert card["params"]["n_latent"] == wanted["toy_contrast"].fields["n_latent"]
+        assert card["shape"] == [6]
+    assert card["data"]["rows"] == preset.data.n_train
+
+
+def test_options_of_the_data_win_over_the_presets_and_one_warning_names_them(preset, tmp_path):
+    command = ("fit", "vae", "--data", "toy_contrast", "--preset", "paper", "--quiet")
+    given = ("--data-set", "n_target=30", "--data-set", "n_features=5", "--data-set", "n_common=1", "--data-set", "seed=3")
+    with pytest.warns(UserWarning, match="^--data-set gives other data than --preset paper of vae") as caught:
+        run(*command, *given, "--out", tmp_path / "run")
+    (warning,) = caught  # fit does not say it again
+    assert "n_target=30 (the preset's: 40), n_features=5 (the preset's: 6); its scores" in str(warning.message)
+    options = json.loads((tmp_path / "run" / "method.json").read_text())["data"]["options"]
+    assert options == {**preset.data.options, "n_target": 30, "n_features": 5, "seed": 3}
+    run(*command, "--data-set", "seed=3", "--data-set", "n_target=40", "--out", tmp_path / "same")  # no warning

@@ -109,3 +109,23 @@ def test_an_unknown_name_gets_the_nearest(what, name, near, capsys):
     assert exit_code("list", what, name) == 2
     err = capsys.readouterr().err
     assert f"must be a name from the catalogue; got {name!r}; did you mean {near!r}" in err
+
+
+def test_a_method_in_detail_has_both_presets_with_their_data(capsys):
+    run("list", "methods", "double_infogan", "--json")
+    (method,) = json.loads(capsys.readouterr().out)
+    assert method["presets"]["paper"]["cifar_mnist"]["data"] == un.DoubleInfoGAN.paper_data("cifar_mnist")
+    assert method["presets"]["authors"]["brats"]["fields"]["epochs"] == 2000
+    run("list", "methods", "double_infogan")
+    paper, authors = capsys.readouterr().out.split("Presets (--preset authors)")
+    paper = " ".join(paper.split("Presets (--preset paper)")[1].split())
+    authors = " ".join(authors.split("Options (--set name=value)")[0].split())
+    assert (
+        "- celeba_accessories: size=64 n_per_class=5000 n_background=10000 n_test=5000 with n_common=64 n_salient=64" in paper
+    )
+    assert (
+        "- cifar_mnist: size=64 n_target=25000 n_background=25000 n_test=10000 with the options of celeba_accessories" in paper
+    )
+    assert "n_test=10000 mix=authors with" in authors
+    run("list", "methods", "pca")
+    assert "Presets" not in capsys.readouterr().out

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from untwine.cli.flags import DataSettings, Json, Quiet, Settings
 from untwine.cli.out_folder import check_out, replace_on_success
@@ -20,7 +22,7 @@ def command(
     out: Path,
     set: Settings = (),
     data_set: DataSettings = (),
-    preset: Literal["default", "paper"] = "default",
+    preset: Literal["default", "paper", "authors"] = "default",
     seed: int | None = None,
     device: str | None = None,
     resume: bool = False,
@@ -37,6 +39,7 @@ def command(
     - your own target and background images, in `my_folder/target/` and `my_folder/background/`:
       `untwine fit contrastive_vae --data my_folder --data-set size=32 --out runs/mine`
     - your own classes, with a folder for each: `untwine fit lord --data people --data-set size=64 --out runs/people`
+    - the setting and the data of the paper: `untwine fit double_infogan --data cifar_mnist --preset paper --out runs/paper`
     - two processes: `torchrun --nproc-per-node 2 -m untwine fit vae --data grassy_digits --out runs/two`
 
     Parameters
@@ -48,7 +51,8 @@ def command(
     out
         The run folder to write: configuration, weights and training history.
     preset
-        `paper` uses the hyperparameters of the method's paper for this data set; `--set` changes single ones.
+        `paper` uses the hyperparameters and the data options of the method's paper for this data set, `authors` those of its
+        authors' public code where they differ; `--set` and `--data-set` change single ones.
     seed
         The random seed of the fit; short for `--set seed=...`.
     device
@@ -67,7 +71,13 @@ def command(
     kind, options, data_options = find_method(method), parse_settings(set, "--set"), parse_settings(data_set, "--data-set")
     options |= {key: value for key, value in {"seed": seed, "device": device}.items() if value is not None}
     check_known(options, kind().get_params(), f"the method {method!r}")
-    model = kind.paper(data, **options) if preset == "paper" else kind(**options)
+    model = kind(**options)
+    if preset != "default":
+        model = kind.paper(data, **options) if preset == "paper" else kind.authors(data, **options)
+        expected = kind.preset(preset, data).data.options
+        if warn_of_other_options(f"--preset {preset} of {method}", data, expected, data_options):
+            model = kind(**model.get_params())  # so that fit does not say it again, by the shape of the samples
+        data_options = {**expected, **data_options}
     model.check()
     check_out(out, resume, overwrite)
     with distributed.process_group():
@@ -78,3 +88,24 @@ def command(
             print_json({"run": str(out), "method": model.name, "params": model.get_params(), "seconds": model.seconds_})
         elif distributed.rank() == 0:
             print(f"{model.name} fitted in {model.seconds_:.1f} s: {out}  {next_command('evaluate', out)}")
+
+
+def warn_of_other_options(preset: str, data: str, expected: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Warn of options of the data that are not the preset's, by name, and return whether there are some."""
+    import inspect
+
+    from untwine.data import data_sets
+
+    known = {name: parameter.default for name, parameter in inspect.signature(data_sets()[data]).parameters.items()}
+    known |= expected
+    # An unknown option is refused when the data are loaded. Seed and folder belong to no setting.
+    compared = set(known) - {"seed", "folder"}
+    others = [name for name, value in given.items() if name in compared and value != known[name]]
+    if others:
+        listed = ", ".join(f"{name}={given[name]!r} (the preset's: {known[name]!r})" for name in others)
+        warnings.warn(
+            f"--data-set gives other data than {preset} has for {data}: {listed}; its scores cannot be compared with published "
+            "ones; leave these options out to use the preset's.",
+            stacklevel=3,
+        )
+    return bool(others)

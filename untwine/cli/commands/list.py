@@ -57,10 +57,19 @@ def _methods(name: str | None) -> list[dict[str, Any]]:
         about = {"name": kind.name, "summary": docstrings.summary(kind), "needs": kind.needs, "options": kind().get_params()}
         if name is None:
             return about
-        about |= {"supervision": SUPERVISION[kind.needs], "citation": docstrings.citation(kind), "presets": list(kind.papers)}
+        about |= {"supervision": SUPERVISION[kind.needs], "citation": docstrings.citation(kind), "presets": _presets(kind)}
         return about | {"parameters": [option._asdict() for option in describe(kind)]}
 
     return [entry(kind) for kind in (METHODS.values() if name is None else (find_method(name),))]
+
+
+def _presets(kind: Any) -> dict[str, dict[str, Any]]:
+    """Return the presets of a method by --preset and data set: its fields and the options of the data."""
+    sources = {"paper": kind.papers, "authors": kind.public_code}
+    return {
+        source: {data: {"fields": dict(one.fields), "data": dict(one.data.options)} for data, one in known.items()}
+        for source, known in sources.items()
+    }
 
 
 def _data(name: str | None) -> list[dict[str, Any]]:
@@ -121,19 +130,37 @@ def _print_detail(entry: Mapping[str, Any]) -> None:
     facts = {
         "supervision": entry.get("supervision"),
         "citation": entry.get("citation"),
-        "paper's data sets (--preset paper)": ", ".join(entry.get("presets", ())),
         "evaluated": "on_request" in entry and EVALUATED[entry["on_request"]],
         "version": entry.get("version"),
     }
     shown = [f"{name}: {value}" for name, value in facts.items() if value]
     if shown:
         print("\n" + "\n".join(_fill(line, "    ") for line in shown))
+    _print_presets(entry.get("presets", {}))
     if entry.get("parameters"):
         flag = "--set " if "supervision" in entry else "--data-set "
         if "on_request" in entry:
             flag = f"--metric-set {entry['name']}."
         print(f"\nOptions ({flag}name=value):\n")
         _print_options(entry["parameters"])
+
+
+def _print_presets(presets: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print each preset: the data with their options, then the options of the method; equal ones once."""
+    for source, known in presets.items():
+        if known:
+            owner = "the paper's setting" if source == "paper" else "the authors' code where it differs from the paper"
+            print(f"\nPresets (--preset {source}), {owner}:\n")
+        shown: dict[str, str] = {}
+        for data, preset in known.items():
+            print(_fill(f"- {data}: {_settings(preset['data'])}", "  "))
+            fields = _settings(preset["fields"])
+            print(_fill(f"  with {fields}" if fields not in shown else f"  with the options of {shown[fields]}", "    "))
+            shown.setdefault(fields, data)
+
+
+def _settings(options: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in options.items())
 
 
 def _print_options(options: list[dict[str, Any]]) -> None:

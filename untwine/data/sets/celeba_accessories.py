@@ -6,6 +6,7 @@ analysis" (section 4): 64 x 64, hats and eyeglasses as the classes of the target
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ def celeba_accessories(
     size: int = 64,
     n_per_class: int | None = None,
     n_background: int | None = None,
+    n_test: int | None = None,
     test: float = 0.25,
     seed: int = 0,
     folder: str | Path | None = None,
@@ -37,8 +39,8 @@ def celeba_accessories(
 
     Each image is the central square of an aligned face, resized to `size`, RGB. Faces with both a hat and eyeglasses are left
     out. If CelebA's own partition (`list_eval_partition`) is available, its test split is held out and shares no person with
-    training; otherwise faces are held out at random, and a person may be in both splits. The test split has as many hats as
-    eyeglasses, and as many faces with neither as with either.
+    training; otherwise, or with `n_test`, faces are held out at random, and a person may be in both splits. The test split has
+    as many hats as eyeglasses, and as many faces with neither as with either.
 
     Parameters
     ----------
@@ -48,6 +50,10 @@ def celeba_accessories(
         Maximum number of training faces with a hat, and with eyeglasses; by default all.
     n_background
         Maximum number of training faces with neither; by default four times as many as with either.
+    n_test
+        Number of test faces with a hat, and with eyeglasses, drawn at random: CelebA's own test split, which is then not used,
+        has fewer than the paper's 5,000. Where there are not enough faces for `n_per_class` and `n_test`, both are reduced by
+        the same factor, with a warning. By default CelebA's own test split, or the share `test`.
     test
         Share of the faces of the rarer label that is held out, if CelebA's own partition is not available.
     seed
@@ -69,33 +75,60 @@ def celeba_accessories(
     """
     size, seed, test = check_size(size), check_int("seed", seed, 0), check_test_share(test)
     n_per_class, n_background = check_limit("n_per_class", n_per_class), check_limit("n_background", n_background)
-    faces = read_celeba(folder)
-    train, held_out = _divide(faces, test, np.random.default_rng(seed))
+    n_test, faces = check_limit("n_test", n_test), read_celeba(folder)
+    kinds = _find_kinds(faces, np.random.default_rng(seed))
+    if n_test is not None:
+        n_per_class, n_test = _reduce(n_per_class, n_test, kinds, faces)
+    elif faces.partition is None:
+        n_test = max(1, round(test * min(len(indices) for indices in kinds[:2])))
+    train, held_out = _divide(kinds, n_test, faces.partition)
+    _check_kinds(faces, train, held_out)
     train[:2] = [indices[:n_per_class] for indices in train[:2]]
     n_target = len(train[0]) + len(train[1])
     train[2] = train[2][: 4 * n_target if n_background is None else n_background]
     return Splits(_contrast(faces, train, size), _contrast(faces, held_out, size))
 
 
-def _divide(faces: Faces, test: float, rng: np.random.Generator) -> tuple[list[Array], list[Array]]:
-    """Return the indices for training and testing: of hats, of eyeglasses and of neither, each in random order."""
+def _find_kinds(faces: Faces, rng: np.random.Generator) -> list[Array]:
+    """Return the indices of hats, of eyeglasses and of neither, each in random order."""
     hat, glasses = faces.has("Wearing_Hat"), faces.has("Eyeglasses")
-    kinds = [rng.permutation(np.flatnonzero(kind)) for kind in (hat & ~glasses, glasses & ~hat, ~hat & ~glasses)]
-    if faces.partition is None:
-        n = max(1, round(test * min(len(indices) for indices in kinds[:2])))
-        counts = (n, n, 2 * n)
-        held_out = [indices[:count] for indices, count in zip(kinds, counts, strict=True)]
-        train = [indices[count:] for indices, count in zip(kinds, counts, strict=True)]
-    else:
-        held_out = [indices[faces.partition[indices] == TEST] for indices in kinds]
-        train = [indices[faces.partition[indices] != TEST] for indices in kinds]
+    return [rng.permutation(np.flatnonzero(kind)) for kind in (hat & ~glasses, glasses & ~hat, ~hat & ~glasses)]
+
+
+def _divide(kinds: list[Array], n_test: int | None, partition: Array | None) -> tuple[list[Array], list[Array]]:
+    """Return the indices of each kind for training and testing: `n_test` to test on or, for None, CelebA's own test split."""
+    if n_test is None and partition is not None:
+        held_out = [indices[partition[indices] == TEST] for indices in kinds]
+        train = [indices[partition[indices] != TEST] for indices in kinds]
         n = min(len(indices) for indices in held_out[:2])
-        held_out = [indices[:count] for indices, count in zip(held_out, (n, n, 2 * n), strict=True)]
+        return train, [indices[:count] for indices, count in zip(held_out, (n, n, 2 * n), strict=True)]
+    n = n_test or 0
+    counted = list(zip(kinds, (n, n, 2 * n), strict=True))
+    return [indices[count:] for indices, count in counted], [indices[:count] for indices, count in counted]
+
+
+def _reduce(n_per_class: int | None, n_test: int, kinds: list[Array], faces: Faces) -> tuple[int | None, int]:
+    """Return `n_per_class` and `n_test`, reduced by one factor where there are not as many faces."""
+    rarer, neither = min(len(indices) for indices in kinds[:2]), len(kinds[2])
+    share = min(1.0, rarer / (n_test + (n_per_class or 1)), neither / (2 * n_test + 1))
+    if share == 1:
+        return n_per_class, n_test
+    fewer, n = None if n_per_class is None else max(1, int(share * n_per_class)), max(1, int(share * n_test))
+    warnings.warn(
+        f"{faces.source} has {rarer} faces of the rarer label and {neither} with neither, too few for "
+        f"n_per_class={n_per_class} and n_test={n_test}, so {fewer} and {n} are used, and scores cannot be compared with "
+        "published ones; use more of CelebA.",
+        stacklevel=4,
+    )
+    return fewer, n
+
+
+def _check_kinds(faces: Faces, train: list[Array], held_out: list[Array]) -> None:
+    """Refuse splits in which a kind is missing."""
     for split, name in ((train, "training"), (held_out, "test")):
         if not all(len(indices) for indices in split):
             counted = ", ".join(f"{len(some)} with {kind}" for kind, some in zip((*LABELS, "neither"), split, strict=True))
             raise ValueError(f"{faces.source} must have {name} faces of every kind; got {counted}; use more of CelebA.")
-    return train, held_out
 
 
 def _contrast(faces: Faces, kinds: list[Array], size: int) -> Samples:

@@ -93,6 +93,35 @@ def _with_toys(split: Samples) -> Samples:
     return replace(split, sources=100 * category + instance)
 
 
+def smallnorb_poses(*, n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None) -> Splits:
+    """SmallNorb-Poses, a class for each of fifty toys in each of six lightings, images held out; needs SmallNORB's files.
+
+    The images of `smallnorb`, as used in "Demystifying inter-class disentanglement" (appendix A.2): pose is the content, all
+    classes are in both splits.
+
+    Parameters
+    ----------
+    n_test
+        Number of images to hold out at random: by default a tenth.
+    size
+        Side length of the images in pixels, from 8 to 128.
+    seed
+        Decides which images are held out.
+    folder
+        Folder that contains `smallnorb/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
+
+    Notes
+    -----
+    - Source: that of `smallnorb` (Y. LeCun, F. J. Huang, L. Bottou, 2004).
+    - Licence: research only.
+    - Files: those of `smallnorb`. Checksum: none, as the files were not available.
+    - Group: none.
+    - Label: the toy and the lighting.
+    - Factors: those of `smallnorb`.
+    """
+    return smallnorb(held_out="images", content="pose", n_test=n_test, size=size, seed=seed, folder=folder)
+
+
 def _relabel(splits: Splits, content: tuple[str, ...]) -> Splits:
     """Make a class of each combination of all factors that are not content."""
     columns = [j for j, name in enumerate(NAMES) if name not in content]
@@ -168,4 +197,4 @@ def _find(root: Path, split: str, kind: str) -> Path:
     return path
 
 
-ENTRIES = {"smallnorb": DataSet(smallnorb, grid=smallnorb_grid)}
+ENTRIES = {"smallnorb": DataSet(smallnorb, grid=smallnorb_grid), "smallnorb_poses": DataSet(smallnorb_poses)}

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
 from untwine.method.fields import ClassContentNetworks, Count, Loss
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
+from untwine.method.presets import Preset
 from untwine.methods.shared.inferred import class_counts
+from untwine.methods.shared.published_data import CLASS_CONTENT, presets
 from untwine.networks.class_content import MODULE_NAMES, build_encoder
 from untwine.networks.custom import check_module_names
 from untwine.networks.pretrained import reconstruction
 from untwine.samples import Samples
+
+# Gabbay and Hoshen 2020 (appendix A.1): one architecture for LORD and the baselines, here with one training too, as the paper
+# does not give that of the baselines. Each is trained with L1 and with a perceptual loss, and the better is shown, without
+# saying which it is; the text finds the perceptual loss helpful to methods without a GAN on images.
+NETWORKS: Mapping[str, Any] = {
+    "n_class": 256,
+    "n_content": 128,
+    "batch": 128,
+    "lr": 1e-4,
+    "epochs": 200,
+    "networks": "adain",
+    "width": 64,
+}
+
+
+def baseline_presets(loss: str) -> dict[str, Preset]:
+    """Return the presets of a baseline of tables 1 and 2, with the loss that suits it better."""
+    return presets({**NETWORKS, "loss": loss}, CLASS_CONTENT, ("cars3d", "smallnorb", "smallnorb_poses", "celeba_identity"))
 
 
 @dataclass(eq=False, kw_only=True)

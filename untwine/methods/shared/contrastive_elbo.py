@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,8 +19,10 @@ from torch import Tensor
 from untwine.losses import gaussian
 from untwine.method.fields import Count, Weight, Width
 from untwine.method.inputs import Needs
+from untwine.method.presets import Preset
 from untwine.methods.shared.gaussian_vae import GaussianVAE
 from untwine.methods.shared.inferred import salient_width
+from untwine.methods.shared.published_data import PRINCIPLED, presets
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.samples import Samples
 from untwine.training import distributed
@@ -40,11 +42,10 @@ _GRASS = {
     "lr": 1e-3,
     "networks": "layers6",
 }
-PRINCIPLED_PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "grassy_mnist": _GRASS,
-    "grassy_mnist_nonlinear": _GRASS,
-    "celeba_accessories": {**_GRASS, "n_salient": 6, "networks": "layers8"},
-    "affectnet": {**_GRASS, "n_common": 32, "n_salient": 32, "networks": "layers8"},
+PRINCIPLED_PRESETS: Mapping[str, Preset] = {
+    **presets(_GRASS, PRINCIPLED, ("grassy_mnist", "grassy_mnist_nonlinear")),
+    "celeba_accessories": Preset({**_GRASS, "n_salient": 6, "networks": "layers8"}, PRINCIPLED["celeba_accessories"]),
+    "affectnet": Preset({**_GRASS, "n_common": 32, "n_salient": 32, "networks": "layers8"}, PRINCIPLED["affectnet"]),
 }
 
 

@@ -12,26 +12,19 @@ from torch import nn
 
 from untwine._typing import Array
 from untwine.method.fields import Positive
+from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import TwoBlockVAE
+from untwine.methods.shared.published_data import REFERENCE
+from untwine.methods.shared.unsupervised_presets import EPOCHS, NETWORKS
 from untwine.networks.autoencoder import Autoencoder
 
 BETAS = (0.5, 0.99)  # of Adam, as in Ruiz et al. 2018
-_PAPER = {
-    "n_common": 32,
-    "n_salient": 32,
-    "likelihood": "laplace",
-    "scale": 0.005,
-    "batch": 36,
-    "lr": 1e-4,
-    "networks": "karras",
-    "width": 32,
-}
 
 
-def paper_presets(**changes: Any) -> Mapping[str, Mapping[str, Any]]:
-    """Return the paper's settings by data set, with the changes of one method."""
-    setting = {**_PAPER, **changes}
-    return {"digit_style": {**setting, "epochs": 30}, "affectnet": {**setting, "epochs": 20}}
+def paper_presets(**changes: Any) -> Mapping[str, Preset]:
+    """Return the paper's presets by data set, with the changes of one method."""
+    setting = {"n_common": 32, "n_salient": 32, "trunks": "separate", **NETWORKS, **changes}
+    return {data: Preset({**setting, "epochs": EPOCHS[data]}, REFERENCE[data]) for data in EPOCHS}
 
 
 @dataclass(eq=False, kw_only=True)
