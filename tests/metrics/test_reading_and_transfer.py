@@ -80,16 +80,17 @@ def test_codes_without_a_leak_are_at_chance(seed):
 
 def test_chance_is_the_floor_where_pairs_are_missing_and_classes_are_unequal():
     y, pose, class_code, pose_code, _ = grid(0, classes=20, poses=40)
-    values = []
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
+    results = []
+    for seed in range(8):
+        rng = np.random.default_rng(100 + seed)
         some = rng.permutation(len(y))[:300]
         some = some[(y[some] > 4) | (pose[some] < 15)]
         codes = (pose_code + 0.1 * rng.normal(size=pose_code.shape))[some]
-        values.append(mlp_probe_accuracy(codes, y[some], nuisance=pose[some], seed=seed))
-        assert mlp_probe_accuracy(class_code[some], y[some], nuisance=pose[some]).accuracy > 0.97
-    assert all(map(covers_chance, values))
-    assert abs(np.mean([one.accuracy for one in values]) - 1 / 20) < 0.02
+        results.append(mlp_probe_accuracy(codes, y[some], nuisance=pose[some], seed=seed))
+    # An interval of 95 % may miss once in 8; the mean may be off by three of its standard errors, 0.004.
+    assert sum(map(covers_chance, results)) >= 7
+    assert abs(np.mean([one.accuracy for one in results]) - 1 / 20) < 0.012
+    assert mlp_probe_accuracy(class_code[some], y[some], nuisance=pose[some]).accuracy > 0.97
 
 
 def test_wrong_nuisances_are_refused():
