@@ -1,4 +1,4 @@
-"""Presets carry their paper's data: options for `load`, and a warning where a fit has other data; every table has its presets."""
+"""Presets carry their paper's data: options for `load`, and a warning where a fit has other data; every table has presets."""
 
 import inspect
 import warnings
@@ -124,7 +124,7 @@ def preset(monkeypatch):
     return made
 
 
-def test_a_fit_on_the_presets_data_is_silent_and_on_others_says_once_in_what_they_differ(preset):
+def test_a_fit_on_other_data_than_the_presets_warns_once_of_what_differs(preset):
     data = load("toy_contrast", **un.VAE.paper_data("toy_contrast")).train
     un.VAE.paper("toy_contrast").fit(data)  # warnings are errors
     with pytest.warns(UserWarning, match=r"^VAE\.paper\('toy_contrast'\) is fitted to other data") as caught:
