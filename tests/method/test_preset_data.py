@@ -132,7 +132,7 @@ def test_a_fit_on_other_data_than_the_presets_warns_once_of_what_differs(preset)
     (warning,) = caught
     text = str(warning.message)
     assert "samples of shape (4,) (the preset's: (6,)), 10 samples (the preset's: " in text
-    assert "load('toy_contrast', **VAE.paper_data('toy_contrast')) gives its data." in text
+    assert "load('toy_contrast', **VAE.paper_data('toy_contrast')) gives its data, where the files are complete." in text
     assert warning.filename == __file__  # points at the call of fit
     with pytest.warns(UserWarning, match=f"other data than the preset's: 10 samples .the preset's: {len(data)}.; its"):
         un.VAE.paper("toy_contrast").fit(data[np.arange(10)])
