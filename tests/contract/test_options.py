@@ -103,6 +103,8 @@ def test_every_default_and_every_papers_setting_passes(name):
     METHODS[name]().check()
     for data in METHODS[name].papers:
         METHODS[name].paper(data).check()
+    for data in METHODS[name].public_code:
+        METHODS[name].authors(data).check()
 
 
 def test_the_choices_are_those_that_the_networks_and_losses_know():

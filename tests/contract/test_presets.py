@@ -53,7 +53,7 @@ GAN = {"width": 4}
 CLASS_CONTENT = {"width": 2, "loss": "l1", "n_class": 32, "n_content": 16}
 EXPECTED = {
     "double_infogan": Expected(0.85, 0.001, "discriminator/image", 200, 100, GAN),
-    "infogan": Expected(0.6, 0.05, "discriminator/info", 450, 5, GAN | {"n_latent": 5}),
+    "infogan": Expected(0.6, 0.05, "discriminator/info", 600, 5, GAN | {"n_latent": 5}),
     "lord": Expected(
         0.6,
         0.008,

@@ -207,17 +207,15 @@ def test_n_test_faces_are_held_out_at_random_also_against_the_own_partition(fold
     ]
 
 
-def test_too_few_faces_for_n_test_reduce_both_splits_with_a_sentence(folder):
+def test_too_few_faces_for_n_test_reduce_all_numbers_with_a_sentence(folder):
     columns = attributes(100)
     rarer = min(
         ((columns[:, HAT] == 1) & (columns[:, GLASSES] == 0)).sum(), ((columns[:, HAT] == 0) & (columns[:, GLASSES] == 1)).sum()
     )
-    with pytest.warns(
-        UserWarning, match=rf"has {rarer} faces of the rarer label .* too few for n_per_class=5000 and n_test=5000"
-    ):
+    with pytest.warns(UserWarning, match=rf"has {rarer} faces of the rarer label .* n_background=10000 and n_test=5000, so"):
         train, test = load("celeba_accessories", folder=folder, n_per_class=5000, n_background=10_000, n_test=5000)
     np.testing.assert_array_equal(np.bincount(test.target.labels), [rarer // 2] * 2)
     np.testing.assert_array_equal(np.bincount(train.target.labels), [rarer // 2] * 2)
-    assert len(test.background) == 2 * (rarer // 2)
+    assert len(test.background) == len(train.background) == 2 * (rarer // 2)
     with pytest.raises(ValueError, match="n_test must be"):
         load("celeba_accessories", folder=folder, n_test=0)

@@ -1,4 +1,4 @@
-"""Presets carry the data of their paper: options for `load`, a warning where a fit has other data, a preset for every table."""
+"""Presets carry their paper's data: options for `load`, and a warning where a fit has other data; every table has presets."""
 
 import inspect
 import warnings
@@ -124,7 +124,7 @@ def preset(monkeypatch):
     return made
 
 
-def test_a_fit_on_other_data_than_the_presets_warns_once_in_what_they_differ(preset):
+def test_a_fit_on_other_data_than_the_presets_warns_once_of_what_differs(preset):
     data = load("toy_contrast", **un.VAE.paper_data("toy_contrast")).train
     un.VAE.paper("toy_contrast").fit(data)  # warnings are errors
     with pytest.warns(UserWarning, match=r"^VAE\.paper\('toy_contrast'\) is fitted to other data") as caught:
@@ -132,7 +132,7 @@ def test_a_fit_on_other_data_than_the_presets_warns_once_in_what_they_differ(pre
     (warning,) = caught
     text = str(warning.message)
     assert "samples of shape (4,) (the preset's: (6,)), 10 samples (the preset's: " in text
-    assert "load('toy_contrast', **VAE.paper_data('toy_contrast')) gives its data." in text
+    assert "load('toy_contrast', **VAE.paper_data('toy_contrast')) gives its data, where the files are complete." in text
     assert warning.filename == __file__  # points at the call of fit
     with pytest.warns(UserWarning, match=f"other data than the preset's: 10 samples .the preset's: {len(data)}.; its"):
         un.VAE.paper("toy_contrast").fit(data[np.arange(10)])

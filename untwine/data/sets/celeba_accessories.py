@@ -52,8 +52,8 @@ def celeba_accessories(
         Maximum number of training faces with neither; by default four times as many as with either.
     n_test
         Number of test faces with a hat, and with eyeglasses, drawn at random: CelebA's own test split, which is then not used,
-        has fewer than the paper's 5,000. Where there are not enough faces for `n_per_class` and `n_test`, both are reduced by
-        the same factor, with a warning. By default CelebA's own test split, or the share `test`.
+        has fewer than the paper's 5,000. Where there are not enough faces, this and both numbers above are
+        reduced by the same factor, with a warning. By default CelebA's own test split, or the share `test`.
     test
         Share of the faces of the rarer label that is held out, if CelebA's own partition is not available.
     seed
@@ -78,7 +78,7 @@ def celeba_accessories(
     n_test, faces = check_limit("n_test", n_test), read_celeba(folder)
     kinds = _find_kinds(faces, np.random.default_rng(seed))
     if n_test is not None:
-        n_per_class, n_test = _reduce(n_per_class, n_test, kinds, faces)
+        n_per_class, n_background, n_test = _reduce((n_per_class, n_background, n_test), kinds, faces)
     elif faces.partition is None:
         n_test = max(1, round(test * min(len(indices) for indices in kinds[:2])))
     train, held_out = _divide(kinds, n_test, faces.partition)
@@ -107,20 +107,22 @@ def _divide(kinds: list[Array], n_test: int | None, partition: Array | None) -> 
     return [indices[count:] for indices, count in counted], [indices[:count] for indices, count in counted]
 
 
-def _reduce(n_per_class: int | None, n_test: int, kinds: list[Array], faces: Faces) -> tuple[int | None, int]:
-    """Return `n_per_class` and `n_test`, reduced by one factor where there are not as many faces."""
+def _reduce(limits: tuple[int | None, int | None, int], kinds: list[Array], faces: Faces) -> tuple[int | None, int | None, int]:
+    """Return `n_per_class`, `n_background` and `n_test`, reduced by one factor where there are not as many faces."""
+    n_per_class, n_background, n_test = limits
     rarer, neither = min(len(indices) for indices in kinds[:2]), len(kinds[2])
-    share = min(1.0, rarer / (n_test + (n_per_class or 1)), neither / (2 * n_test + 1))
+    share = min(1.0, rarer / (n_test + (n_per_class or 1)), neither / (2 * n_test + (n_background or 1)))
     if share == 1:
-        return n_per_class, n_test
-    fewer, n = None if n_per_class is None else max(1, int(share * n_per_class)), max(1, int(share * n_test))
+        return limits
+    fewer = [None if limit is None else max(1, int(share * limit + 1e-9)) for limit in (n_per_class, n_background)]
+    n = max(1, int(share * n_test + 1e-9))
     warnings.warn(
         f"{faces.source} has {rarer} faces of the rarer label and {neither} with neither, too few for "
-        f"n_per_class={n_per_class} and n_test={n_test}, so {fewer} and {n} are used, and scores cannot be compared with "
-        "published ones; use more of CelebA.",
-        stacklevel=4,
+        f"n_per_class={n_per_class}, n_background={n_background} and n_test={n_test}, so {fewer[0]}, {fewer[1]} and {n} are used, and scores cannot be "
+        "compared with published ones; use more of CelebA.",
+        stacklevel=5,
     )
-    return fewer, n
+    return fewer[0], fewer[1], n
 
 
 def _check_kinds(faces: Faces, train: list[Array], held_out: list[Array]) -> None:
