@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from benchmarks import peer
+from benchmarks.against import against
 from benchmarks.figures import Figure
 from benchmarks.suites import SUITES
 
@@ -24,6 +25,8 @@ HERE = Path(__file__).parent
 def main(arguments: Sequence[str] | None = None, folder: Path = HERE) -> int:
     """Return 0 if every bound holds, 1 if one does not, 2 if pythae is not installed."""
     options = _options(arguments)
+    if options.against is not None:
+        return _compare(options.against, options.quick)
     with_pythae = {"pythae", "factors"} if options.quick else {"pythae", "factors", "memory"}
     if with_pythae & set(options.only) and not peer.available():
         print("pythae could not be imported: install the extra 'bench', or leave out its suites with --only.", file=sys.stderr)
@@ -44,10 +47,29 @@ def main(arguments: Sequence[str] | None = None, folder: Path = HERE) -> int:
     return 0 if all(one.ok for one in figures) else 1
 
 
+def _compare(other: Path, quick: bool) -> int:
+    """Measure this version beside another checkout; its figures are printed and not written."""
+    if not (other / "untwine" / "__init__.py").exists():
+        print(
+            f"--against must be a checkout of untwine; {other} has no untwine/__init__.py; see git worktree.", file=sys.stderr
+        )
+        return 2
+    torch.set_num_threads(min(2, torch.get_num_threads()))
+    figures = []
+    for one in against(other.resolve(), quick):
+        figures.append(one)
+        print(f"{one.name}: {one.value:.3f}", flush=True)
+    _show(figures)
+    return 0 if all(one.ok for one in figures) else 1
+
+
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", type=_names, default=list(SUITES), help=f"suites, separated by commas: {','.join(SUITES)}")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to check that it runs; the numbers mean nothing")
+    parser.add_argument(
+        "--against", type=Path, help="another checkout of untwine to compare the speed with, in place of suites"
+    )
     return parser.parse_args(arguments)
 
 

@@ -9,8 +9,10 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # the benchmarks are not installed with the library
 
+import untwine
 from benchmarks import __main__ as program
 from benchmarks import codes, game, independent, peer, scores, sides, work
+from benchmarks.against import TASKS, Task, against
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.processes import in_processes
 from benchmarks.suites import SUITES, _speed
@@ -283,3 +285,18 @@ def test_each_side_has_one_process_for_all_rounds():
         found = [{name: side() for name, side in sides.items()} for _ in range(2)]
     assert found[0] == found[1]
     assert len({os.getpid(), found[0]["one"], found[0]["other"]}) == 3
+
+
+def test_another_checkout_is_measured_beside_this_one(capsys, monkeypatch):
+    monkeypatch.setattr("benchmarks.against.TASKS", {"tiny": Task((4,), 64, "VAE", "networks='mlp', width=2, epochs=1", 1)})
+    one = next(iter(against(Path(__file__).parents[2], quick=True)))
+    assert one.name == "tiny: this version over the other"
+    assert one.value == pytest.approx(one.detail["seconds"]["other"] / one.detail["seconds"]["this"], rel=0.2)
+    assert program.main(["--against", "nowhere"]) == 2
+    assert "must be a checkout of untwine" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_tasks_for_other_checkouts_are_options_of_today(name):
+    task = TASKS[name]
+    getattr(untwine, task.method)(**eval(f"dict({task.options})")).check()

@@ -32,7 +32,6 @@ from untwine.training.optimizer import PlayerOptimizer
 from untwine.training.progress import bar
 from untwine.training.stage import Move, Stage
 
-JOINED = 4096  # gradients of fewer numbers are joined before their norm is taken
 PATIENCE = 10  # steps in a row that may be skipped before training ends
 
 
@@ -147,7 +146,8 @@ class _Loop:
         for number, (names, terms) in enumerate(updates):
             players = (names,) if isinstance(names, str) else names
             losses = [term.to(self.data.dtype) for term in terms.values()]
-            grads, values = self.gradients(players, losses, keep=number + 1 < len(updates))
+            separate, values = self.gradients(players, losses, keep=number + 1 < len(updates))
+            grads = [self.optimizers[name].join(of_player) for name, of_player in zip(players, separate, strict=True)]
             flat = [grad for of_player in grads for grad in of_player]
             numbers = torch.stack([*values, norm(flat)]).tolist()
             for name, value in zip((*terms, "gradient"), numbers, strict=True):
@@ -272,11 +272,6 @@ def check_owners(stage: Stage, names: Mapping[int, str]) -> None:
 
 def norm(grads: Sequence[Tensor]) -> Tensor:
     """Return the norm of all gradients together; it is not finite if one of their numbers is not, or its square."""
-    # Many small tensors are quicker joined, large ones quicker by themselves: twice as fast as a norm of norms.
-    flat = [grad.reshape(-1) for grad in grads]
-    small = [grad for grad in flat if len(grad) < JOINED]
-    squares = [torch.dot(grad, grad) for grad in flat if len(grad) >= JOINED]
-    if small:
-        joined = torch.cat(small)
-        squares.append(torch.dot(joined, joined))
-    return torch.stack(squares).sum().sqrt()
+    # Dot products, in the order of memory: twice as fast as a norm of norms, and nothing is copied.
+    flat = [(grad if grad.is_contiguous() or grad.ndim != 4 else grad.movedim(1, -1)).reshape(-1) for grad in grads]
+    return torch.stack([torch.dot(grad, grad) for grad in flat]).sum().sqrt()

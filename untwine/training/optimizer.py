@@ -18,23 +18,43 @@ from torch import Tensor, nn
 from torch.optim.adam import adam
 
 EPSILON = 1e-8
+JOINED = 4096  # parameters of fewer elements share a buffer
+ALIGNED = 16  # elements: a cache line of float32, where the kernels expect a tensor to begin
 
 
 class Adam:
-    """The moments of some parameters, and the step that updates them."""
+    """The moments of some parameters, and the step that updates them.
+
+    Vectors and matrices of fewer than `JOINED` elements become views of one buffer, which the kernel takes as one tensor: its
+    bookkeeping for a small tensor takes longer than the arithmetic. Convolutions keep a tensor, and so a layout, of their own.
+    """
 
     def __init__(self, parameters: Sequence[nn.Parameter], betas: tuple[float, float]) -> None:
-        self.parameters, self.betas = [p.detach() for p in parameters], betas
-        self.first = [torch.zeros_like(p) for p in self.parameters]
-        self.second = [torch.zeros_like(p) for p in self.parameters]
-        # The kernel counts the steps of each parameter by itself; all are equal, so a checkpoint holds one.
-        self.counts = [torch.zeros((), dtype=torch.float32, device=p.device) for p in self.parameters]
+        self.betas = betas
+        self.small = [i for i, p in enumerate(parameters) if p.numel() < JOINED and p.ndim <= 2 and p.is_contiguous()]
+        self.large = sorted(set(range(len(parameters))) - set(self.small))
+        self.tensors = [parameters[i].detach() for i in self.large]
+        self.shapes = [parameters[i].shape for i in self.small]
+        if self.small:
+            self.zeros = parameters[self.small[0]].detach().new_zeros(ALIGNED)
+            self.tensors.append(_concatenate([parameters[i].detach() for i in self.small], self.zeros))
+            for i, view in zip(self.small, _views(self.tensors[-1], self.shapes), strict=True):
+                parameters[i].data = view
+        self.first = [torch.zeros_like(p) for p in self.tensors]
+        self.second = [torch.zeros_like(p) for p in self.tensors]
+        # The kernel counts the steps of each tensor by itself; all are equal, so a checkpoint holds one.
+        self.counts = [torch.zeros((), dtype=torch.float32, device=p.device) for p in self.tensors]
 
-    def step(self, grads: Sequence[Tensor], lr: float) -> None:
-        """Update every parameter once."""
+    def join(self, grads: Sequence[Tensor]) -> list[Tensor]:
+        """Return the gradients of the parameters as `step` takes them: those of small parameters joined into one."""
+        joined = [_match_layout(grads[i], tensor) for i, tensor in zip(self.large, self.tensors, strict=False)]
+        return [*joined, _concatenate([grads[i] for i in self.small], self.zeros)] if self.small else joined
+
+    def step(self, joined: Sequence[Tensor], lr: float) -> None:
+        """Update every parameter once, by what `join` returned."""
         adam(
-            self.parameters,
-            [_match_layout(grad, parameter) for grad, parameter in zip(grads, self.parameters, strict=True)],
+            self.tensors,
+            list(joined),
             self.first,
             self.second,
             [],
@@ -50,10 +70,14 @@ class Adam:
         )
 
     def state(self) -> dict[str, Tensor]:
-        """Return all that a checkpoint must hold, by name."""
+        """Return all that a checkpoint must hold, by name: the moments by the number of their parameter."""
         named = {"count": self.counts[0]}
-        for i, (first, second) in enumerate(zip(self.first, self.second, strict=True)):
-            named |= {f"{i}/first": first, f"{i}/second": second}
+        for name, moments in (("first", self.first), ("second", self.second)):
+            small = _views(moments[-1], self.shapes) if self.small else []
+            named |= {
+                f"{i}/{name}": one
+                for i, one in zip([*self.large, *self.small], [*moments[: len(self.large)], *small], strict=True)
+            }
         return named
 
     def load(self, state: Mapping[str, Tensor]) -> None:
@@ -62,6 +86,22 @@ class Adam:
             value.copy_(state[name])
         for count in self.counts:
             count.copy_(self.counts[0])
+
+
+def _concatenate(tensors: Sequence[Tensor], zeros: Tensor) -> Tensor:
+    """Return the elements of all tensors, one tensor after the other, each padded with zeros to a multiple of `ALIGNED`."""
+    pieces = []
+    for one in tensors:
+        pieces.append(one.reshape(-1))
+        if missing := -one.numel() % ALIGNED:
+            pieces.append(zeros[:missing])
+    return torch.cat(pieces)
+
+
+def _views(buffer: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
+    """Return what `_concatenate` joined as tensors of their shapes, without the padding."""
+    pieces = torch.split(buffer, [shape.numel() + -shape.numel() % ALIGNED for shape in shapes])
+    return [piece[: shape.numel()].view(shape) for piece, shape in zip(pieces, shapes, strict=True)]
 
 
 class SparseOptimizer(Protocol):
@@ -119,11 +159,17 @@ class PlayerOptimizer:
             start = end
         return merged
 
-    def step(self, grads: Sequence[Tensor], lr: float) -> None:
-        """Update once, by a gradient for each dense parameter and then for each sparse one."""
+    def join(self, grads: Sequence[Tensor]) -> list[Tensor]:
+        """Return gradients, one for each dense parameter and then for each sparse one, as `step` takes them."""
+        dense = [] if self.adam is None else self.adam.join(grads[: len(self.dense)])
+        return [*dense, *grads[len(self.dense) :]]
+
+    def step(self, joined: Sequence[Tensor], lr: float) -> None:
+        """Update once, by what `join` returned."""
+        dense = len(joined) - len(self.sparse)
         if self.adam is not None:
-            self.adam.step(grads[: len(self.dense)], lr)
-        for optimizer, grad in zip(self.sparse, grads[len(self.dense) :], strict=True):
+            self.adam.step(joined[:dense], lr)
+        for optimizer, grad in zip(self.sparse, joined[dense:], strict=True):
             optimizer.step(grad, lr)
         self.reset()
 
