@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet, as_data_set, call_with_options
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.readers.arrays import read_test_mask
@@ -14,7 +15,19 @@ from untwine.data.readers.folders import read_samples
 from untwine.data.splits import Splits, hold_out, validation_split
 from untwine.registry.checks import suggestion
 
-__all__ = ["DataSet", "FactorGrid", "Splits", "data_sets", "grid", "load", "origin", "read_samples", "validation_split"]
+__all__ = [
+    "DataCard",
+    "DataSet",
+    "FactorGrid",
+    "Splits",
+    "data_sets",
+    "described",
+    "grid",
+    "load",
+    "origin",
+    "read_samples",
+    "validation_split",
+]
 
 TEST_SHARE = 0.2
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from untwine.data.data_card import DataCard
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.splits import Splits
 from untwine.registry.checks import suggestion
@@ -34,6 +35,12 @@ class DataSet:
     load: Callable[..., Splits]
     grid: Callable[..., FactorGrid] | None = None
     stand_in: StandIn | None = None
+
+    @property
+    def card(self) -> DataCard | None:
+        """The description that `described` gave to `load`; None where a data set has none."""
+        card = getattr(self.load, "card", None)
+        return card if isinstance(card, DataCard) else None
 
 
 def as_data_set(entry: object) -> DataSet:

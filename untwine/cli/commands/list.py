@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Literal
 
 from untwine.cli import docstrings
@@ -29,7 +30,7 @@ def command(what: Literal["methods", "data", "metrics"], name: str | None = None
 
     - all methods: `untwine list methods`
     - the options of one: `untwine list methods principled_vae`
-    - source, licence and options of a data set: `untwine list data celeba`
+    - source, licence, files, studies and options of a data set: `untwine list data celeba`
     - the scores and options of a metric: `untwine list metrics z_diff`
     - for a script: `untwine list metrics --json`
 
@@ -74,11 +75,16 @@ def _presets(kind: Any) -> dict[str, dict[str, Any]]:
 
 def _data(name: str | None) -> list[dict[str, Any]]:
     from untwine.data import data_sets
+    from untwine.data.data_set import as_data_set
 
     def entry(key: str, function: Any) -> dict[str, Any]:
         parameters = docstrings.options(function)
         about = {"name": key, "summary": docstrings.summary(function), "options": {o["name"]: o["default"] for o in parameters}}
-        return about if name is None else about | {"description": docstrings.description(function), "parameters": parameters}
+        if name is None:
+            return about
+        card = as_data_set(function).card  # a plug-in's data set may have none
+        texts = docstrings.description(function)
+        return about | {"description": texts, "card": None if card is None else asdict(card), "parameters": parameters}
 
     return [entry(key, function) for key, function in _chosen(data_sets(), name, "data set").items()]
 

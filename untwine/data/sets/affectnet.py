@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.images.procrustes import frame, mean_shape
 from untwine.data.location import data_folder
@@ -26,6 +27,26 @@ FACES_FOR_THE_MEAN = 2000
 UNKNOWN = -2.0
 
 
+CARD = DataCard(
+    source="AffectNet (A. Mollahosseini, B. Hasani, M. H. Mahoor, 2017), on request from its authors.",
+    licence="research only.",
+    size="35,000 training faces with an expression and 10,000 neutral ones, 3 x 96 x 96; 7,000 and 500 for testing.",
+    files="the manually annotated lists with the columns subDirectory_filePath, facial_landmarks (x;y;x;y...), expression, "
+    "valence and arousal, as `affectnet/training.csv` and, if available, `affectnet/validation.csv` (or in "
+    "`Manually_Annotated_file_lists/`), and the images that they name below `affectnet/` or its "
+    "`Manually_Annotated_Images/`. Checksum: none, as any subset is accepted.",
+    groups="0 neutral, 1 with an expression.",
+    labels="happiness, sadness, surprise, fear, disgust, anger or contempt; unknown for neutral faces.",
+    factors="`brightness` (mean grey value of the image in [0, 1]), `salient valence` and `salient arousal` (from -1 to 1).",
+    sources="none: each photograph is one sample, and people are not known.",
+    studies={
+        "principled_table1": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+        "principled_table2": "Towards Principled Objectives for Contrastive Disentanglement, table 2",
+    },
+)
+
+
+@described(CARD)
 def affectnet(
     *,
     size: int = 96,
@@ -58,18 +79,6 @@ def affectnet(
         Decides which faces are used, and in which split.
     folder
         Folder that contains `affectnet/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: AffectNet (A. Mollahosseini, B. Hasani, M. H. Mahoor, 2017), on request from its authors.
-    - Licence: research only.
-    - Files: the manually annotated lists with the columns subDirectory_filePath, facial_landmarks (x;y;x;y...), expression,
-      valence and arousal, as `affectnet/training.csv` and, if available, `affectnet/validation.csv` (or in
-      `Manually_Annotated_file_lists/`), and the images that they name below `affectnet/` or its `Manually_Annotated_Images/`.
-      Checksum: none, as any subset is accepted.
-    - Group: 0 neutral, 1 with an expression.
-    - Label: happiness, sadness, surprise, fear, disgust, anger or contempt; unknown for neutral faces.
-    - Factors: `brightness` (mean grey value of the image in [0, 1]), `salient valence` and `salient arousal` (from -1 to 1).
     """
     size, seed, n_test = check_size(size), check_int("seed", seed, 0), check_int("n_test", n_test, 1)
     n_per_class, n_background = check_int("n_per_class", n_per_class, 1), check_int("n_background", n_background, 1)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.location import data_folder, missing_files
 from untwine.data.options import check_size, check_test_share
@@ -46,6 +47,26 @@ class Slices(NamedTuple):
     mask: Array | None = None
 
 
+CARD = DataCard(
+    source="BraTS (B. Menze and others, 2014), synapse.org.",
+    licence="registration needed; see the terms of the release.",
+    size="one 1 x 128 x 128 image for every third slice of a volume; a fifth of the patients is held out.",
+    files="`brats/`, below which each patient has a folder with `..._t1.nii.gz` (or `-t1n`) and `..._seg.nii.gz`, plain or "
+    "gzipped; or your own slices as `brats/brats.npz` with `x` (n, H, W) uint8, `tumour` (n,) or (n, H, W) and "
+    "`patient` (n,). Checksum: none, as any subset is accepted.",
+    groups="0 without, 1 with a tumour.",
+    labels="none.",
+    factors="`salient tumour`, the fraction of the brain that is tumour; `height`, the position of the slice from 0 to 1; "
+    "`brain`, the fraction of the image that is brain.",
+    masks="the pixels of the tumour, if the files have them.",
+    sources="the patient, with all visits.",
+    studies={
+        "brats": "Double InfoGAN for Contrastive Analysis, figures 6 and 7",
+    },
+)
+
+
+@described(CARD)
 def brats(
     *,
     size: int = 128,
@@ -79,20 +100,6 @@ def brats(
         Decides which patients are held out.
     folder
         Folder that contains `brats/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: BraTS (B. Menze and others, 2014), synapse.org.
-    - Licence: registration needed; see the terms of the release.
-    - Files: `brats/`, below which each patient has a folder with `..._t1.nii.gz` (or `-t1n`) and `..._seg.nii.gz`, plain or
-      gzipped; or your own slices as `brats/brats.npz` with `x` (n, H, W) uint8, `tumour` (n,) or (n, H, W) and `patient` (n,).
-      Checksum: none, as any subset is accepted.
-    - Group: 0 without, 1 with a tumour.
-    - Label: none.
-    - Masks: the pixels of the tumour, if the files have them.
-    - Source of a sample: the patient, with all visits.
-    - Factors: `salient tumour`, the fraction of the brain that is tumour; `height`, the position of the slice from 0 to 1;
-      `brain`, the fraction of the image that is brain.
     """
     size, seed, every = check_size(size), check_int("seed", seed, 0), check_int("every", every, 1)
     least_brain, least_tumour = check_float("least_brain", least_brain, 0, 1), check_float("least_tumour", least_tumour, 0, 1)

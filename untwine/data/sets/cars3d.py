@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.images.resizing import channels_first, resize
@@ -20,6 +21,25 @@ from untwine.registry.checks import check_choice, check_int
 AZIMUTHS, ELEVATIONS = 24, 4
 
 
+CARD = DataCard(
+    source="nips2015-analogy-data.tar.gz, www.scottreed.info (S. Reed, Y. Zhang, Y. Zhang, H. Lee, 2015).",
+    licence="none is stated.",
+    size="183 models of 96 images, 3 x 64 x 64.",
+    files="`cars3d/*.mat` (or `cars/*.mat`), each with the array `im` (128, 128, 3, 24, 4). Checksum: none, as the files "
+    "were not available.",
+    groups="none.",
+    labels="the model.",
+    factors="`model` (in the order of the files), `azimuth` and `elevation`, counted from 0.",
+    sources='none: the class is the source, and `validation_split(by="classes")` holds whole classes out.',
+    studies={
+        "lord_table1": "Demystifying Inter-Class Disentanglement, table 1",
+        "lord_table2": "Demystifying Inter-Class Disentanglement, table 2",
+        "lord_table3": "Demystifying Inter-Class Disentanglement, table 3",
+    },
+)
+
+
+@described(CARD)
 def cars3d(
     *, held_out: str = "images", n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None
 ) -> Splits:
@@ -39,16 +59,6 @@ def cars3d(
         Decides which images or models are held out.
     folder
         Folder that contains `cars3d/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: nips2015-analogy-data.tar.gz, www.scottreed.info (S. Reed, Y. Zhang, Y. Zhang, H. Lee, 2015).
-    - Licence: none is stated.
-    - Files: `cars3d/*.mat` (or `cars/*.mat`), each with the array `im` (128, 128, 3, 24, 4). Checksum: none, as the files were
-      not available.
-    - Group: none.
-    - Label: the model.
-    - Factors: `model` (in the order of the files), `azimuth` and `elevation`, counted from 0.
     """
     check_choice("held_out", held_out, ("images", "models"))
     seed = check_int("seed", seed, 0)

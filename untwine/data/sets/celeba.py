@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import described
 from untwine.data.data_set import DataSet
 from untwine.data.options import check_limit, check_size, check_test_share
 from untwine.data.readers.celeba import TEST, read_celeba
+from untwine.data.sets.celeba_accessories import CARD as ACCESSORIES
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_int
 from untwine.samples import Samples
 
+CARD = replace(
+    ACCESSORIES,
+    size="all images of the files, 3 x 64 x 64.",
+    groups="none.",
+    labels="none.",
+    factors="CelebA's attributes under its own names, `5_o_Clock_Shadow` to `Young`, 0 or 1.",
+    sources="none: people are not told apart; see `celeba_identity`.",
+    studies={
+        "dip_table1": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
+        "dip_table2": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 2",
+    },
+)
 
+
+@described(CARD)
 def celeba(
     *,
     size: int = 64,
@@ -41,13 +58,6 @@ def celeba(
         Decides which faces are held out, and which are used where there are more than `n_train` or `n_test`.
     folder
         Folder that contains `celeba/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source, licence, files and checksum: as in `celeba_accessories`.
-    - Group: none.
-    - Label: none.
-    - Factors: CelebA's attributes under its own names, `5_o_Clock_Shadow` to `Young`, 0 or 1.
     """
     size, seed, test = check_size(size), check_int("seed", seed, 0), check_test_share(test)
     n_train, n_test = check_limit("n_train", n_train), check_limit("n_test", n_test)

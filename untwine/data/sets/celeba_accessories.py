@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.options import check_limit, check_size, check_test_share
 from untwine.data.readers.celeba import TEST, Faces, read_celeba
@@ -25,6 +26,29 @@ ATTRIBUTES = ("Male", "Smiling", "Young", "Blond_Hair", "Pale_Skin")
 LOWER_FACE = (0.62, 0.85), (0.3, 0.7)
 
 
+CARD = DataCard(
+    source="CelebA (Z. Liu, P. Luo, X. Wang, X. Tang, 2015).",
+    licence="non-commercial research only, no redistribution.",
+    size="all faces with a hat or eyeglasses in the files and four times as many with neither, 3 x 64 x 64.",
+    files="`celeba/img_align_celeba/` with `celeba/list_attr_celeba.txt` (or .csv), or a subset as `celeba/celeba*.npz`, "
+    "see `untwine.data.readers.celeba`. Checksum: none, as any subset is accepted.",
+    groups="0 neither, 1 hat or eyeglasses.",
+    labels="hat or eyeglasses, unknown for neither.",
+    factors="all common: CelebA's `Male`, `Smiling`, `Young`, `Blond_Hair` and `Pale_Skin` as 0 or 1 (hair under a hat counts"
+    " as not blond), and `lower face brightness`, the mean grey value in [0, 1] of mouth, cheeks and chin. They "
+    "depend on group and label: faces with either are more often men, and faces with eyeglasses more often not young.",
+    sources="none: people are not told apart; see `celeba_identity`.",
+    studies={
+        "contrast_search": "Contrastive methods: settings, chosen on a validation split",
+        "infogan_table1": "Double InfoGAN for Contrastive Analysis, table 1",
+        "principled_goals": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+        "principled_table1": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+        "principled_table2": "Towards Principled Objectives for Contrastive Disentanglement, table 2",
+    },
+)
+
+
+@described(CARD)
 def celeba_accessories(
     *,
     size: int = 64,
@@ -60,18 +84,6 @@ def celeba_accessories(
         Decides which faces are held out, and which are used where there are more than the maximum.
     folder
         Folder that contains `celeba/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: CelebA (Z. Liu, P. Luo, X. Wang, X. Tang, 2015).
-    - Licence: non-commercial research only, no redistribution.
-    - Files: `celeba/img_align_celeba/` with `celeba/list_attr_celeba.txt` (or .csv), or a subset as `celeba/celeba*.npz`, see
-      `untwine.data.readers.celeba`. Checksum: none, as any subset is accepted.
-    - Group: 0 neither, 1 hat or eyeglasses.
-    - Label: hat or eyeglasses, unknown for neither.
-    - Factors, all common: CelebA's `Male`, `Smiling`, `Young`, `Blond_Hair` and `Pale_Skin` as 0 or 1 (hair under a hat counts
-      as not blond), and `lower face brightness`, the mean grey value in [0, 1] of mouth, cheeks and chin. They depend on group
-      and label: faces with either are more often men, and faces with eyeglasses more often not young.
     """
     size, seed, test = check_size(size), check_int("seed", seed, 0), check_test_share(test)
     n_per_class, n_background = check_limit("n_per_class", n_per_class), check_limit("n_background", n_background)
@@ -118,8 +130,8 @@ def _reduce(limits: tuple[int | None, int | None, int], kinds: list[Array], face
     n = max(1, int(share * n_test + 1e-9))
     warnings.warn(
         f"{faces.source} has {rarer} faces of the rarer label and {neither} with neither, too few for "
-        f"n_per_class={n_per_class}, n_background={n_background} and n_test={n_test}, so {fewer[0]}, {fewer[1]} and {n} are used, and scores cannot be "
-        "compared with published ones; use more of CelebA.",
+        f"n_per_class={n_per_class}, n_background={n_background} and n_test={n_test}, so {fewer[0]}, {fewer[1]} and {n} are "
+        "used, and scores cannot be compared with published ones; use more of CelebA.",
         stacklevel=5,
     )
     return fewer[0], fewer[1], n

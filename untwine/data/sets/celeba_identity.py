@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import described
 from untwine.data.data_set import DataSet
 from untwine.data.options import check_size
 from untwine.data.readers.celeba import Faces, read_celeba, read_column
+from untwine.data.sets.celeba_accessories import CARD as ACCESSORIES
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_int
 from untwine.samples import Samples
 
+CARD = replace(
+    ACCESSORIES,
+    size="202,599 faces of 10,177 people, 3 x 64 x 64; those of 1,000 people are held out.",
+    files="as in `celeba_accessories`, with `identity_CelebA.txt` (on request from CelebA's authors) beside the list of "
+    "attributes; `list_landmarks_align_celeba.txt` if available. Checksum: none, as any subset is accepted.",
+    groups="none.",
+    labels="the person, by CelebA's number.",
+    factors="CelebA's five landmarks, `landmark lefteye_x` to `landmark rightmouth_y` in pixels of the aligned image, if "
+    "`list_landmarks_align_celeba.txt` exists; else none. A list of the same form with more landmarks, such as the "
+    "paper's 68, or with decimals is used as it is.",
+    sources='none: the class is the source, and `validation_split(by="classes")` holds whole classes out.',
+    studies={
+        "lord_table1": "Demystifying Inter-Class Disentanglement, table 1",
+        "lord_table2": "Demystifying Inter-Class Disentanglement, table 2",
+    },
+)
 
+
+@described(CARD)
 def celeba_identity(
     *,
     n_test: int = 1000,
@@ -42,16 +63,6 @@ def celeba_identity(
         Decides which people are held out, and which are used where there are more than `n_train`.
     folder
         Folder that contains `celeba/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source, licence, files and checksum: as in `celeba_accessories`, with `identity_CelebA.txt` (on request from CelebA's
-      authors) beside the list of attributes.
-    - Group: none.
-    - Label: the person, by CelebA's number.
-    - Factors: CelebA's five landmarks, `landmark lefteye_x` to `landmark rightmouth_y` in pixels of the aligned image, if
-      `list_landmarks_align_celeba.txt` exists; else none. A list of the same form with more landmarks, such as the paper's 68,
-      or with decimals is used as it is.
     """
     size, seed, least = check_size(size), check_int("seed", seed, 0), check_int("least", least, 1)
     faces = read_celeba(folder)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.location import locate
@@ -23,6 +24,24 @@ MODELS = 809  # used in the papers, of the archive's 1,393
 WHITE = 250  # pixels that are darker in any channel belong to the chair
 
 
+CARD = DataCard(
+    source="rendered_chairs.tar of www.di.ens.fr/willow/research/seeing3Dchairs (M. Aubry, D. Maturana, A. Efros, B. "
+    "Russell, J. Sivic, 2014).",
+    licence="research only.",
+    size="62 images of each model (50,158 of 809), 1 x 64 x 64; a fifth of the models is held out.",
+    files="`chairs3d/<model>/renders/*_p<elevation>_t<azimuth>_r<distance>.png` (or `rendered_chairs/...`). The archive has"
+    " 1,393 models; to use the 809 that are not near-duplicates, as the papers do, keep only their folders or list "
+    "them in `chairs3d/models.txt`, one per line; any other number gives a warning. A list of the 809 is in "
+    "github.com/jimeiyang/deepRotator: `selected` of chair/reduced_set1.mat has the indices, from 1, of the names in "
+    "chair/folder_list.mat, and scipy.io.loadmat reads both. Checksum: none, as any models are accepted.",
+    groups="none.",
+    labels="the model.",
+    factors="`model` (by name), `azimuth` and `elevation` in degrees.",
+    sources='none: the class is the source, and `validation_split(by="classes")` holds whole classes out.',
+)
+
+
+@described(CARD)
 def chairs3d(*, n_models: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None) -> Splits:
     """3D Chairs, masks of chair models from 31 azimuths and 2 elevations; needs its folder of images.
 
@@ -39,20 +58,6 @@ def chairs3d(*, n_models: int | None = None, size: int = 64, seed: int = 0, fold
         Has no effect, as the split is by name; accepted because every data set has it.
     folder
         Folder that contains `chairs3d/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: rendered_chairs.tar of www.di.ens.fr/willow/research/seeing3Dchairs (M. Aubry, D. Maturana, A. Efros, B. Russell,
-      J. Sivic, 2014).
-    - Licence: research only.
-    - Files: `chairs3d/<model>/renders/*_p<elevation>_t<azimuth>_r<distance>.png` (or `rendered_chairs/...`). The archive has
-      1,393 models; to use the 809 that are not near-duplicates, as the papers do, keep only their folders or list them in
-      `chairs3d/models.txt`, one per line; any other number gives a warning. A list of the 809 is in
-      github.com/jimeiyang/deepRotator: `selected` of chair/reduced_set1.mat has the indices, from 1, of the names in
-      chair/folder_list.mat, and scipy.io.loadmat reads both. Checksum: none, as any models are accepted.
-    - Group: none.
-    - Label: the model.
-    - Factors: `model` (by name), `azimuth` and `elevation` in degrees.
     """
     check_int("seed", seed, 0)
     grid = chairs3d_grid(n_models=n_models, size=size, folder=folder)

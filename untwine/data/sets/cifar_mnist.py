@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.images.blending import blend, overlay, to_bytes
 from untwine.data.images.resizing import channels_first, resize
@@ -31,6 +32,26 @@ from untwine.samples import Samples, unit_range
 MIXES = ("opaque", "authors")
 
 
+CARD = DataCard(
+    source="CIFAR-10 (A. Krizhevsky, 2009) and MNIST (Y. LeCun, C. Cortes, C. Burges).",
+    licence="none is stated for CIFAR-10; CC BY-SA 3.0 for MNIST.",
+    size="25,000 training images of each group, 3 x 32 x 32; 10,000 and 5,000 for testing.",
+    files="`cifar10/`, see `untwine.data.readers.cifar10`, and `mnist/`, see `grassy_mnist`. Checksum: SHA-256 of the "
+    "arrays of both, in the `cifar10` and `mnist` readers.",
+    groups="0 an object, 1 with a digit over it.",
+    labels="the digit, unknown without one.",
+    factors="`object`, CIFAR-10's class from 0 to 9, common.",
+    sources="the object and the digit; samples that share either, or are linked by others that do, are one source.",
+    studies={
+        "infogan_goals": "Double InfoGAN for Contrastive Analysis, table 2",
+        "infogan_search": "Double InfoGAN for Contrastive Analysis, table 2",
+        "infogan_table2": "Double InfoGAN for Contrastive Analysis, tables 2 and 8",
+        "infogan_table3": "Double InfoGAN for Contrastive Analysis, table 3",
+    },
+)
+
+
+@described(CARD)
 def cifar_mnist(
     *,
     n_target: int = 25_000,
@@ -62,17 +83,6 @@ def cifar_mnist(
         Decides which objects and digits are used, and how they are paired.
     folder
         Folder that contains `cifar10/` and `mnist/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: CIFAR-10 (A. Krizhevsky, 2009) and MNIST (Y. LeCun, C. Cortes, C. Burges).
-    - Licence: none is stated for CIFAR-10; CC BY-SA 3.0 for MNIST.
-    - Files: `cifar10/`, see `untwine.data.readers.cifar10`, and `mnist/`, see `grassy_mnist`. Checksum: SHA-256 of the arrays
-      of both, in the `cifar10` and `mnist` readers.
-    - Group: 0 an object, 1 with a digit over it.
-    - Label: the digit, unknown without one.
-    - Factor: `object`, CIFAR-10's class from 0 to 9, common.
-    - Source of a sample: the object and the digit; samples that share either, or are linked by others that do, are one source.
     """
     n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
     size, seed, n_test = check_size(size), check_int("seed", seed, 0), check_int("n_test", n_test, 2)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.images.resizing import resize
@@ -23,6 +24,24 @@ DEGREES = 5  # between consecutive poses
 ARRAYS = ("images", "object", "pose")
 
 
+CARD = DataCard(
+    source="the processed images of COIL-20 (S. Nene, S. Nayar, H. Murase, Columbia University, 1996), "
+    "www.cs.columbia.edu/CAVE/software/softlib/coil-20.php.",
+    licence="research only.",
+    size="1,440 images of 20 objects, 1 x 64 x 64; a tenth is held out.",
+    files="`coil20/obj<object>__<pose>.png` (or `coil-20-proc/...`); or one `coil20/coil20*.npz` with `images` (n, H, W), "
+    "`object` and `pose`. Checksum: none, as the public files were not available.",
+    groups="none.",
+    labels="the object.",
+    factors="`object` (its number) and `pose` (degrees).",
+    sources='none: the class is the source, and `validation_split(by="classes")` holds whole classes out.',
+    studies={
+        "lord_table2": "Demystifying Inter-Class Disentanglement, table 2",
+    },
+)
+
+
+@described(CARD)
 def coil20(
     *, held_out: str = "images", n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None
 ) -> Splits:
@@ -44,17 +63,6 @@ def coil20(
         Decides which images or objects are held out.
     folder
         Folder that contains `coil20/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: the processed images of COIL-20 (S. Nene, S. Nayar, H. Murase, Columbia University, 1996),
-      www.cs.columbia.edu/CAVE/software/softlib/coil-20.php.
-    - Licence: research only.
-    - Files: `coil20/obj<object>__<pose>.png` (or `coil-20-proc/...`); or one `coil20/coil20*.npz` with `images` (n, H, W),
-      `object` and `pose`. Checksum: none, as the public files were not available.
-    - Group: none.
-    - Label: the object.
-    - Factors: `object` (its number) and `pose` (degrees).
     """
     check_choice("held_out", held_out, ("images", "objects"))
     seed = check_int("seed", seed, 0)

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.images.outlines import DRAWN, outlines, restyle
 from untwine.data.location import data_folder
@@ -31,6 +32,25 @@ STYLE = ("salient red", "salient green", "salient blue", "salient scale", "salie
 DIGIT = tuple(f"digit {i}" for i in range(10))
 
 
+CARD = DataCard(
+    source="MNIST (Y. LeCun, C. Cortes, C. Burges), or scikit-learn's digits of 8 x 8 pixels (UCI), which are not MNIST.",
+    licence="CC BY-SA 3.0 for MNIST, CC BY 4.0 for scikit-learn's digits.",
+    size="30,000 plain and 60,000 styled training images of MNIST, 3 x 64 x 64; 5,000 and 10,000 for testing.",
+    files="`mnist/`, as in `grassy_mnist`. Checksum: SHA-256 of MNIST's files, in `untwine.data.readers.mnist`.",
+    groups="0 plain, 1 styled.",
+    labels="none, as labels are salient by convention and the digit is common.",
+    factors="`digit 0`, ..., `digit 9` (one-hot); `salient red`, `salient green`, `salient blue` (c / |c|_1, which sum to 1; "
+    "all 1 for plain ones), `salient scale` (2 s - 1) and `salient width` ((w - 1) / 9), both from 0 to 1.",
+    sources="the digit, by its index in the digits of both splits.",
+    studies={
+        "contrast_search": "Contrastive methods: settings, chosen on a validation split",
+        "reference_search": "Learning Disentangled Representations with Reference-Based Variational Autoencoders, table 1",
+        "reference_table1": "Learning Disentangled Representations with Reference-Based Variational Autoencoders, table 1",
+    },
+)
+
+
+@described(CARD)
 def digit_style(
     *,
     digits: str = "mnist",
@@ -68,15 +88,6 @@ def digit_style(
 
     Notes
     -----
-    - Source: MNIST (Y. LeCun, C. Cortes, C. Burges), or scikit-learn's digits of 8 x 8 pixels (UCI), which are not MNIST.
-    - Licence: CC BY-SA 3.0 for MNIST, CC BY 4.0 for scikit-learn's digits.
-    - Files: `mnist/`, as in `grassy_mnist`. Checksum: SHA-256 of MNIST's files, in `untwine.data.readers.mnist`.
-    - Group: 0 plain, 1 styled.
-    - Label: none, as labels are salient by convention and the digit is common.
-    - Factors: `digit 0`, ..., `digit 9` (one-hot); `salient red`, `salient green`, `salient blue` (c / |c|_1, which sum to 1;
-      all 1 for plain ones), `salient scale` (2 s - 1) and `salient width` ((w - 1) / 9), both from 0 to 1.
-    - Source of a sample: the digit, by its index in the digits of both splits.
-
     The constant-predictor baseline (median) has a mean absolute error of 0.144 on each colour, 0.250 on the scale and 0.278 on
     the width, 0.192 on average. The paper states no scaling; with this one, its errors from the common block (0.189 and 0.195)
     equal that baseline.

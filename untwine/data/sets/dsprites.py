@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.images.resizing import average_pool
@@ -30,6 +32,23 @@ def factor_values() -> tuple[Array, ...]:
     return np.arange(3.0), np.linspace(0.5, 1, 6), np.linspace(0, 2 * np.pi, 40), position, position
 
 
+CARD = DataCard(
+    source="github.com/google-deepmind/dsprites-dataset (L. Matthey, I. Higgins, D. Hassabis, A. Lerchner, 2017).",
+    licence="zlib.",
+    size="737,280 images, of which 50,000 are for training and 10,000 for testing, 1 x 64 x 64.",
+    files="`dsprites/dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz`, of which only the images are read, nothing pickled. "
+    "Checksum: none, as the file was not available. Without the file this is `dsprites_redrawn`.",
+    groups="none.",
+    labels="the shape.",
+    factors="`shape` (0 square, 1 ellipse, 2 heart), `scale` (0.5 to 1), `orientation` (0 to 2 pi), `x` and `y` (0 to 1).",
+    sources="none: no two images have anything in common but factors.",
+    studies={
+        "dip_table1": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
+    },
+)
+
+
+@described(CARD)
 def dsprites(
     *, n_train: int = 50_000, n_test: int = 10_000, size: int = 64, seed: int = 0, folder: str | Path | None = None
 ) -> Splits:
@@ -49,20 +68,26 @@ def dsprites(
         Decides which images are in which split.
     folder
         Folder that contains `dsprites/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: github.com/google-deepmind/dsprites-dataset (L. Matthey, I. Higgins, D. Hassabis, A. Lerchner, 2017).
-    - Licence: zlib.
-    - Files: `dsprites/dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz`, of which only the images are read, nothing pickled.
-      Checksum: none, as the file was not available. Without the file this is `dsprites_redrawn`.
-    - Group: none.
-    - Label: the shape.
-    - Factors: `shape` (0 square, 1 ellipse, 2 heart), `scale` (0.5 to 1), `orientation` (0 to 2 pi), `x` and `y` (0 to 1).
     """
     return dsprites_grid(size=size, folder=folder).split(n_train, n_test, seed)
 
 
+CARD_REDRAWN = replace(
+    CARD,
+    source="drawn here; differs from dSprites by about one pixel per image.",
+    licence="none.",
+    files="none.",
+    studies={
+        "dip_figure1": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, figure 1",
+        "dip_goals": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
+        "dip_search": "DIP-VAE on 64 x 64 sprites: settings, on a validation split",
+        "dip_table1": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
+        "infogan_table9": "Double InfoGAN for Contrastive Analysis, table 9",
+    },
+)
+
+
+@described(CARD_REDRAWN)
 def dsprites_redrawn(*, n_train: int = 50_000, n_test: int = 10_000, size: int = 64, seed: int = 0) -> Splits:
     """Redrawn sprites of dSprites, which differ from dSprites by about one pixel per image; no download.
 
@@ -72,11 +97,6 @@ def dsprites_redrawn(*, n_train: int = 50_000, n_test: int = 10_000, size: int =
     ----------
     n_train, n_test, size, seed
         As in `dsprites`.
-
-    Notes
-    -----
-    - Source: drawn here; no files, licence or checksum.
-    - Group, label and factors: as in `dsprites`.
     """
     return dsprites_redrawn_grid(size=size).split(n_train, n_test, seed)
 

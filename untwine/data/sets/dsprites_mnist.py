@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.images.blending import to_bytes
 from untwine.data.images.resizing import average_pool
@@ -30,6 +31,25 @@ MIXES = ("opaque", "authors")
 FACTORS = (*(f"salient {name}" for name in NAMES), *(f"ink of {digit}" for digit in DIGITS))
 
 
+CARD = DataCard(
+    source="MNIST (Y. LeCun, C. Cortes, C. Burges) and dSprites, see `dsprites`.",
+    licence="CC BY-SA 3.0 for MNIST, zlib for dSprites.",
+    size="25,000 training images of each group, 1 x 64 x 64; 10,000 and 5,000 for testing.",
+    files="`mnist/`, as in `grassy_mnist`, and `dsprites/`, as in `dsprites`; without the latter sprites are redrawn, with "
+    "a warning. Checksum: SHA-256 of MNIST's arrays, in `untwine.data.readers.mnist`.",
+    groups="0 digits, 1 with a sprite over them.",
+    labels="the shape of the sprite, unknown without one.",
+    factors="`salient shape`, `salient scale`, `salient orientation`, `salient x` and `salient y` of the sprite, as in "
+    "`dsprites`, unknown without one; `ink of 1` to `ink of 4`, common, the mean grey value in [0, 1] of each digit's"
+    " quarter without the sprite.",
+    sources="none: each image has four digits, which recur in so many others that all are linked.",
+    studies={
+        "infogan_table9": "Double InfoGAN for Contrastive Analysis, table 9",
+    },
+)
+
+
+@described(CARD)
 def dsprites_mnist(
     *,
     n_target: int = 25_000,
@@ -60,18 +80,6 @@ def dsprites_mnist(
         Decides which digits and sprites are used, and how they are paired.
     folder
         Folder that contains `mnist/` and `dsprites/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: MNIST (Y. LeCun, C. Cortes, C. Burges) and dSprites, see `dsprites`.
-    - Licence: CC BY-SA 3.0 for MNIST, zlib for dSprites.
-    - Files: `mnist/`, as in `grassy_mnist`, and `dsprites/`, as in `dsprites`; without the latter sprites are redrawn, with a
-      warning. Checksum: SHA-256 of MNIST's arrays, in `untwine.data.readers.mnist`.
-    - Group: 0 digits, 1 with a sprite over them.
-    - Label: the shape of the sprite, unknown without one.
-    - Factors: `salient shape`, `salient scale`, `salient orientation`, `salient x` and `salient y` of the sprite, as in
-      `dsprites`, unknown without one; `ink of 1` to `ink of 4`, common, the mean grey value in [0, 1] of each digit's quarter
-      without the sprite.
     """
     n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
     size, seed, n_test = check_pooled_size(size, SIDE), check_int("seed", seed, 0), check_int("n_test", n_test, 2)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.location import locate
 from untwine.data.options import check_limit, check_size
@@ -18,6 +19,22 @@ from untwine.samples import Samples
 DOMAINS = ("edges", "shoes")
 
 
+CARD = DataCard(
+    source="edges2shoes.tar.gz (P. Isola and others, 2017, from the photographs of A. Yu and K. Grauman, 2014), "
+    "efrosgans.eecs.berkeley.edu/pix2pix/datasets.",
+    licence="research only.",
+    size="49,825 training and 200 test pairs of images, 3 x 64 x 64.",
+    files="`edges2shoes/train/*.jpg` and `edges2shoes/val/*.jpg`, 49,825 and 200 pairs. Checksum: none, as any subset is "
+    "accepted.",
+    groups="none.",
+    labels="edges or shoes.",
+    factors="`shoe`, the number of the pair by name, those of `train/` first.",
+    sources="none: the shoe of a pair is the content, the factor `shoe`; no pair is in both splits.",
+    papers=("Demystifying Inter-Class Disentanglement",),
+)
+
+
+@described(CARD)
 def edges2shoes(
     *,
     n_train: int | None = None,
@@ -41,17 +58,6 @@ def edges2shoes(
         Decides which pairs are used where there are more than the maximum.
     folder
         Folder that contains `edges2shoes/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: edges2shoes.tar.gz (P. Isola and others, 2017, from the photographs of A. Yu and K. Grauman, 2014),
-      efrosgans.eecs.berkeley.edu/pix2pix/datasets.
-    - Licence: research only.
-    - Files: `edges2shoes/train/*.jpg` and `edges2shoes/val/*.jpg`, 49,825 and 200 pairs. Checksum: none, as any subset is
-      accepted.
-    - Group: none.
-    - Label: edges or shoes.
-    - Factor: `shoe`, the number of the pair by name, those of `train/` first.
     """
     size, rng = check_size(size), np.random.default_rng(check_int("seed", seed, 0))
     limits = check_limit("n_train", n_train), check_limit("n_test", n_test)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.images.blending import BATCH, blend, to_bytes
 from untwine.data.images.drawn_grass import Meadow
@@ -24,6 +25,20 @@ HUE = (70.0, 150.0)
 TEXTURES = {"train": 160, "test": 80}
 
 
+CARD = DataCard(
+    source="`sklearn.datasets.load_digits` (UCI, E. Alpaydin and C. Kaynak, 1998) and drawn grass.",
+    licence="CC BY 4.0 for the digits.",
+    size="6,000 training images of each group, 3 x 28 x 28; 2,000 and 1,000 for testing.",
+    files="none. Checksum: none.",
+    groups="0 grass, 1 digit on grass.",
+    labels="the digit, unknown for grass alone.",
+    factors="`brightness` of the grass (mean HSV value, uniform in 0.25 to 0.62) and `hue` of the grass (degrees, uniform in "
+    "70 to 150), independent of the digit and of each other.",
+    sources="the digit, which is on several images; each image of grass alone is a source of its own.",
+)
+
+
+@described(CARD)
 def grassy_digits(
     *, n_target: int = 6000, n_background: int = 6000, n_test: int = 2000, size: int = 28, rho: float = 0.5, seed: int = 0
 ) -> Splits:
@@ -46,17 +61,6 @@ def grassy_digits(
         Weight of the grass in a target, from 0 (digit alone) to 1 (grass alone).
     seed
         Decides everything: the split, the grass and the digit on it.
-
-    Notes
-    -----
-    - Source: `sklearn.datasets.load_digits` (UCI, E. Alpaydin and C. Kaynak, 1998) and drawn grass.
-    - Licence: CC BY 4.0 for the digits.
-    - Files: none. Checksum: none.
-    - Group: 0 grass, 1 digit on grass.
-    - Label: the digit, unknown for grass alone.
-    - Factors: `brightness` of the grass (mean HSV value, uniform in 0.25 to 0.62) and `hue` of the grass (degrees, uniform in
-      70 to 150), independent of the digit and of each other.
-    - Source of a sample: the digit, which is on several images; each image of grass alone is a source of its own.
     """
     n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
     n_test, size = check_int("n_test", n_test, 1), check_size(size)

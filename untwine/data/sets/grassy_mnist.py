@@ -10,12 +10,14 @@ Deviation: the paper crops its patches from ImageNet's grass; here they come fro
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.images.blending import blend, blend_threshold, overlay
 from untwine.data.images.photographs import brightness_and_greenness, crop_squares, read_photographs
@@ -31,6 +33,29 @@ SIZE = 28
 TEST_SHARE = 0.2
 
 
+CARD = DataCard(
+    source="MNIST (Y. LeCun, C. Cortes, C. Burges); photographs of grass, such as those of "
+    "github.com/lewisevans2007/OpenImages.",
+    licence="CC BY-SA 3.0 for MNIST; the photographs named above are free for any use.",
+    size="49,860 training images with a digit and 4,986 without, 3 x 28 x 28; 10,000 and 5,000 for testing.",
+    files="`mnist/mnist.npz` or the four IDX files in `mnist/`, plain or gzipped; `grass/*.jpg` or `*.png`. Checksum: "
+    "SHA-256 of MNIST's IDX files, in `untwine.data.readers.mnist`; none for photographs, which are the user's.",
+    groups="0 grass, 1 digit on grass.",
+    labels="the digit, unknown for grass alone.",
+    factors="`brightness` and `greenness` of the grass, measured on its patch "
+    "(`untwine.data.images.photographs.brightness_and_greenness`).",
+    sources="the patch of grass, which training targets share with the background.",
+    studies={
+        "full_size": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+        "principled_figure6": "Towards Principled Objectives for Contrastive Disentanglement, figure 6",
+        "principled_goals": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+        "principled_table1": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+        "principled_table2": "Towards Principled Objectives for Contrastive Disentanglement, table 2",
+    },
+)
+
+
+@described(CARD)
 def grassy_mnist(
     *,
     n_per_class: int = 4986,
@@ -60,19 +85,6 @@ def grassy_mnist(
         Decides which photographs are held out, which digits are used, and the patch of each.
     folder
         Folder that contains `mnist/` and `grass/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: MNIST (Y. LeCun, C. Cortes, C. Burges); photographs of grass, such as those of
-      github.com/lewisevans2007/OpenImages.
-    - Licence: CC BY-SA 3.0 for MNIST; the photographs named above are free for any use.
-    - Files: `mnist/mnist.npz` or the four IDX files in `mnist/`, plain or gzipped; `grass/*.jpg` or `*.png`. Checksum: SHA-256
-      of MNIST's IDX files, in `untwine.data.readers.mnist`; none for photographs, which are the user's.
-    - Group: 0 grass, 1 digit on grass.
-    - Label: the digit, unknown for grass alone.
-    - Factors: `brightness` and `greenness` of the grass, measured on its patch
-      (`untwine.data.images.photographs.brightness_and_greenness`).
-    - Source of a sample: the patch of grass, which training targets share with the background.
     """
     rho = check_float("rho", rho, 0, 1)
     return _grassy(
@@ -80,6 +92,16 @@ def grassy_mnist(
     )
 
 
+CARD_NONLINEAR = replace(
+    CARD,
+    studies={
+        "principled_goals": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+        "principled_table1": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+    },
+)
+
+
+@described(CARD_NONLINEAR)
 def grassy_mnist_nonlinear(
     *,
     n_per_class: int = 4986,
@@ -101,10 +123,6 @@ def grassy_mnist_nonlinear(
         As in `grassy_mnist`.
     threshold
         Channels of the grass that do not exceed it are black in the target.
-
-    Notes
-    -----
-    - Source, licence, files, checksum, group, label, factors and source of a sample: as in `grassy_mnist`.
     """
     rho, threshold = check_float("rho", rho, 0, 1), check_float("threshold", threshold, 0, 1)
     mix = partial(blend_threshold, rho=rho, threshold=threshold)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.location import locate
 from untwine.data.options import check_size, check_test_share
@@ -21,6 +22,23 @@ FOLDER = re.compile(rf"^person(\d+)_({'|'.join(ACTIONS)})_d(\d+)")
 FACTORS = ("action", "setting", "frame")
 
 
+CARD = DataCard(
+    source="the videos of www.csc.kth.se/cvap/actions (C. Schuldt, I. Laptev, B. Caputo, 2004).",
+    licence="research only.",
+    size="every frame of the 600 videos of 25 people that is there, 1 x 64 x 64; a tenth is held out.",
+    files="folders `person<number>_<action>_d<setting>...` of frames as images, anywhere below `kth/`. One command for each"
+    " video extracts them, for instance `ffmpeg -i person01_boxing_d1_uncomp.avi person01_boxing_d1/%04d.png`. "
+    "Checksum: none, as any frames are accepted.",
+    groups="none.",
+    labels="the person.",
+    factors="`action` (0 boxing, 1 handclapping, 2 handwaving, 3 jogging, 4 running, 5 walking), `setting` (1 to 4) and "
+    "`frame` (its number in its folder, from 0).",
+    sources='none: the class is the source, and `validation_split(by="classes")` holds whole classes out.',
+    papers=("Demystifying Inter-Class Disentanglement",),
+)
+
+
+@described(CARD)
 def kth(*, every: int = 1, test: float = 0.1, size: int = 64, seed: int = 0, folder: str | Path | None = None) -> Splits:
     """KTH's 25 people in six actions, the person as class; needs folders of its frames.
 
@@ -39,18 +57,6 @@ def kth(*, every: int = 1, test: float = 0.1, size: int = 64, seed: int = 0, fol
         Decides which frames are held out.
     folder
         Folder that contains `kth/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: the videos of www.csc.kth.se/cvap/actions (C. Schuldt, I. Laptev, B. Caputo, 2004).
-    - Licence: research only.
-    - Files: folders `person<number>_<action>_d<setting>...` of frames as images, anywhere below `kth/`. One command for each
-      video extracts them, for instance `ffmpeg -i person01_boxing_d1_uncomp.avi person01_boxing_d1/%04d.png`. Checksum: none,
-      as any frames are accepted.
-    - Group: none.
-    - Label: the person.
-    - Factors: `action` (0 boxing, 1 handclapping, 2 handwaving, 3 jogging, 4 running, 5 walking), `setting` (1 to 4) and
-      `frame` (its number in its folder, from 0).
     """
     every, size, seed = check_int("every", every, 1), check_size(size), check_int("seed", seed, 0)
     share = check_test_share(test)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.images.resizing import average_pool, channels_first
@@ -36,6 +37,22 @@ KINDS = {
 }
 
 
+CARD = DataCard(
+    source="github.com/rr-learning/disentanglement_dataset (M. W. Gondal and others, 2019).",
+    licence="CC BY 4.0.",
+    size="1,036,800 images, of which 50,000 are for training and 10,000 for testing, 3 x 64 x 64.",
+    files="`mpi3d/mpi3d_toy.npz` (or _realistic, _real; for real_complex `mpi3d/real3d_complicated_shapes_ordered.npz`, as "
+    "published, or `mpi3d/mpi3d_real_complex.npz`), or its array `images` as an .npy of that name, from which single "
+    "images are read quickly. Checksum: none, as the file was not available.",
+    groups="none.",
+    labels="the shape of the object.",
+    factors="`object colour`, `object shape`, `object size`, `camera height`, `background colour`, `horizontal axis` and "
+    "`vertical axis`, counted from 0.",
+    sources="none: no two images have anything in common but factors.",
+)
+
+
+@described(CARD)
 def mpi3d(
     *,
     kind: str = "toy",
@@ -63,18 +80,6 @@ def mpi3d(
         Decides which images are in which split.
     folder
         Folder that contains `mpi3d/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: github.com/rr-learning/disentanglement_dataset (M. W. Gondal and others, 2019).
-    - Licence: CC BY 4.0.
-    - Files: `mpi3d/mpi3d_toy.npz` (or _realistic, _real; for real_complex `mpi3d/real3d_complicated_shapes_ordered.npz`, as
-      published, or `mpi3d/mpi3d_real_complex.npz`), or its array `images` as an .npy of that name, from which single images are
-      read quickly. Checksum: none, as the file was not available.
-    - Group: none.
-    - Label: the shape of the object.
-    - Factors: `object colour`, `object shape`, `object size`, `camera height`, `background colour`, `horizontal axis` and
-      `vertical axis`, counted from 0.
     """
     return mpi3d_grid(kind=kind, size=size, folder=folder).split(n_train, n_test, seed)
 

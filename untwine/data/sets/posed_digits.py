@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.options import check_size
@@ -26,6 +27,25 @@ VALUES = (ROTATIONS, SCALES, SHIFTS, SHIFTS)
 DIGIT_WIDTH = 0.62  # fraction of the image's side that the 8 pixels of a digit cover at scale 1
 
 
+CARD = DataCard(
+    source="`sklearn.datasets.load_digits` (UCI, E. Alpaydin and C. Kaynak, 1998), resampled by bicubic interpolation.",
+    licence="CC BY 4.0.",
+    size="90 images of each of 200 training and 50 test classes, 1 x 16 x 16.",
+    files="none. Checksum: none.",
+    groups="none.",
+    labels="the image, named after its digit and its index in the source.",
+    factors="`rotation` (degrees), `scale`, `x` and `y` (shifts, in sides of the image).",
+    sources='none: the class is the source, and `validation_split(by="classes")` holds whole classes out.',
+    studies={
+        "lord_table1": "Demystifying Inter-Class Disentanglement, table 1",
+        "lord_table2": "Demystifying Inter-Class Disentanglement, table 2",
+        "lord_table3": "Demystifying Inter-Class Disentanglement, table 3",
+        "lord_table4": "Demystifying Inter-Class Disentanglement, table 4",
+    },
+)
+
+
+@described(CARD)
 def posed_digits(
     *,
     held_out: str = "classes",
@@ -55,15 +75,6 @@ def posed_digits(
         Side length of the images in pixels, from 8 to 128.
     seed
         Decides which images are classes, which poses are used, and which images are held out.
-
-    Notes
-    -----
-    - Source: `sklearn.datasets.load_digits` (UCI, E. Alpaydin and C. Kaynak, 1998), resampled by bicubic interpolation.
-    - Licence: CC BY 4.0.
-    - Files: none. Checksum: none.
-    - Group: none.
-    - Label: the image, named after its digit and its index in the source.
-    - Factors: `rotation` (degrees), `scale`, `x` and `y` (shifts, in sides of the image).
     """
     check_choice("held_out", held_out, ("classes", "images"))
     (images, digits), seed = read_digits(), check_int("seed", seed, 0)

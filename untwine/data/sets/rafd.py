@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.location import locate
 from untwine.data.options import check_size, check_test_share
@@ -22,6 +23,23 @@ ANGLES = (45, 90, 135)  # of the camera in degrees; 90 is frontal, and full prof
 FACTORS = ("person", "angle", "gaze")
 
 
+CARD = DataCard(
+    source="www.rafd.nl (O. Langner and others, 2010), on request.",
+    licence="research only.",
+    size="4,824 images of 67 people, 3 x 128 x 128; a tenth is held out.",
+    files="`rafd/Rafd<angle>_<person>_<group>_<gender>_<expression>_<gaze>.jpg`. Checksum: none, as any subset is accepted.",
+    groups="none.",
+    labels="the expression, angry to surprised.",
+    factors="`person` (the database's number), `angle` (of the camera in degrees, 90 is frontal) and `gaze` (0 left, 1 "
+    "frontal, 2 right).",
+    sources="none, as the paper holds out images of all people at random; the person is a factor.",
+    studies={
+        "lord_table4": "Demystifying Inter-Class Disentanglement, table 4",
+    },
+)
+
+
+@described(CARD)
 def rafd(*, test: float = 0.1, size: int = 128, seed: int = 0, folder: str | Path | None = None) -> Splits:
     """Radboud Faces Database with the expression as class; needs the user's copy.
 
@@ -38,16 +56,6 @@ def rafd(*, test: float = 0.1, size: int = 128, seed: int = 0, folder: str | Pat
         Decides which images are held out.
     folder
         Folder that contains `rafd/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: www.rafd.nl (O. Langner and others, 2010), on request.
-    - Licence: research only.
-    - Files: `rafd/Rafd<angle>_<person>_<group>_<gender>_<expression>_<gaze>.jpg`. Checksum: none, as any subset is accepted.
-    - Group: none.
-    - Label: the expression, angry to surprised.
-    - Factors: `person` (the database's number), `angle` (of the camera in degrees, 90 is frontal) and `gaze` (0 left,
-      1 frontal, 2 right).
     """
     size, seed, share = check_size(size), check_int("seed", seed, 0), check_test_share(test)
     root = locate(folder, "RaFD", ("rafd", "RafD", "RaFD"), "your copy of www.rafd.nl")

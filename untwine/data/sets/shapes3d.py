@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.images.resizing import average_pool, channels_first
@@ -20,6 +21,21 @@ SHAPES = ("cube", "cylinder", "sphere", "pill")
 FILES = ("shapes3d/3dshapes.h5", "shapes3d/3dshapes.npz")
 
 
+CARD = DataCard(
+    source="github.com/google-deepmind/3d-shapes (C. Burgess, H. Kim, 2018).",
+    licence="Apache 2.0.",
+    size="480,000 images, of which 50,000 are for training and 10,000 for testing, 3 x 64 x 64.",
+    files="`shapes3d/3dshapes.h5`, or the same arrays `images` and `labels` as `shapes3d/3dshapes.npz`. Checksum: none, as "
+    "the file was not available.",
+    groups="none.",
+    labels="the shape.",
+    factors="`floor hue`, `wall hue`, `object hue` (0 to 0.9), `scale` (0.75 to 1.25), `shape` (0 cube, 1 cylinder, 2 sphere,"
+    " 3 pill) and `orientation` (-30 to 30 degrees), as in the file.",
+    sources="none: no two images have anything in common but factors.",
+)
+
+
+@described(CARD)
 def shapes3d(
     *, n_train: int = 50_000, n_test: int = 10_000, size: int = 64, seed: int = 0, folder: str | Path | None = None
 ) -> Splits:
@@ -38,17 +54,6 @@ def shapes3d(
         Decides which images are in which split.
     folder
         Folder that contains `shapes3d/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: github.com/google-deepmind/3d-shapes (C. Burgess, H. Kim, 2018).
-    - Licence: Apache 2.0.
-    - Files: `shapes3d/3dshapes.h5`, or the same arrays `images` and `labels` as `shapes3d/3dshapes.npz`. Checksum: none, as the
-      file was not available.
-    - Group: none.
-    - Label: the shape.
-    - Factors: `floor hue`, `wall hue`, `object hue` (0 to 0.9), `scale` (0.75 to 1.25), `shape` (0 cube, 1 cylinder, 2 sphere,
-      3 pill) and `orientation` (-30 to 30 degrees), as in the file.
     """
     return shapes3d_grid(size=size, folder=folder).split(n_train, n_test, seed)
 

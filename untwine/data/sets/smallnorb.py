@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.factor_grid import FactorGrid
 from untwine.data.images.resizing import resize
@@ -32,6 +33,24 @@ TYPES: dict[int, np.dtype[Any]] = {0x1E3D4C55: np.dtype("u1"), 0x1E3D4C54: np.dt
 CONTENTS = {"": (), "azimuth": ("azimuth",), "pose": ("azimuth", "elevation")}
 
 
+CARD = DataCard(
+    source="cs.nyu.edu/~ylclab/data/norb-v1.0-small (Y. LeCun, F. J. Huang, L. Bottou, 2004).",
+    licence="research only.",
+    size="24,300 training and 24,300 test images of 50 toys, 1 x 64 x 64.",
+    files="`smallnorb/smallnorb-5x46789x9x18x6x2x96x96-training-dat.mat`, `-cat.mat`, `-info.mat` and the three of "
+    "5x01235x9x18x6x2x96x96-testing, plain or gzipped. Checksum: none, as the files were not available.",
+    groups="none.",
+    labels="the category, or as `content` says.",
+    factors="`category`, `instance`, `elevation` (30 to 70 degrees), `azimuth` (0 to 340 degrees) and `lighting`.",
+    sources="the toy, where the class is its category and toys are held out; else none.",
+    studies={
+        "lord_table1": "Demystifying Inter-Class Disentanglement, table 1",
+        "lord_table2": "Demystifying Inter-Class Disentanglement, table 2",
+    },
+)
+
+
+@described(CARD)
 def smallnorb(
     *,
     held_out: str = "instances",
@@ -62,17 +81,6 @@ def smallnorb(
         Decides which images are held out.
     folder
         Folder that contains `smallnorb/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: cs.nyu.edu/~ylclab/data/norb-v1.0-small (Y. LeCun, F. J. Huang, L. Bottou, 2004).
-    - Licence: research only.
-    - Files: `smallnorb/smallnorb-5x46789x9x18x6x2x96x96-training-dat.mat`, `-cat.mat`, `-info.mat` and the three of
-      5x01235x9x18x6x2x96x96-testing, plain or gzipped. Checksum: none, as the files were not available.
-    - Group: none.
-    - Label: the category, or as `content` says.
-    - Source of a sample: the toy, where the class is its category and toys are held out; else none.
-    - Factors: `category`, `instance`, `elevation` (30 to 70 degrees), `azimuth` (0 to 340 degrees) and `lighting`.
     """
     check_choice("held_out", held_out, ("instances", "images"))
     if held_out == "instances" and n_test is not None:
@@ -93,6 +101,15 @@ def _with_toys(split: Samples) -> Samples:
     return replace(split, sources=100 * category + instance)
 
 
+@described(
+    replace(
+        CARD,
+        size="43,740 training and 4,860 test images of 300 classes, 1 x 64 x 64.",
+        labels="the toy and the lighting.",
+        sources="none: the class is the source.",
+        studies={},
+    )
+)
 def smallnorb_poses(*, n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None) -> Splits:
     """SmallNorb-Poses, a class for each of fifty toys in each of six lightings, images held out; needs SmallNORB's files.
 
@@ -109,15 +126,6 @@ def smallnorb_poses(*, n_test: int | None = None, size: int = 64, seed: int = 0,
         Decides which images are held out.
     folder
         Folder that contains `smallnorb/`; by default the environment variable UNTWINE_DATA, then ~/.cache/untwine.
-
-    Notes
-    -----
-    - Source: that of `smallnorb` (Y. LeCun, F. J. Huang, L. Bottou, 2004).
-    - Licence: research only.
-    - Files: those of `smallnorb`. Checksum: none, as the files were not available.
-    - Group: none.
-    - Label: the toy and the lighting.
-    - Factors: those of `smallnorb`.
     """
     return smallnorb(held_out="images", content="pose", n_test=n_test, size=size, seed=seed, folder=folder)
 

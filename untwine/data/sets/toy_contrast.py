@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_float, check_int
@@ -13,6 +14,19 @@ COMMON_SCALE = 3.0
 SALIENT_SCALE = 1.5
 
 
+CARD = DataCard(
+    source="drawn here.",
+    licence="none.",
+    size="4,000 vectors of 20 features in each group of each split.",
+    files="none.",
+    groups="0 without, 1 with salient factors.",
+    labels="none.",
+    factors="the true `common 0`, ... (z) and `salient 0`, ... (s, zero in the background).",
+    sources="none: samples are independent.",
+)
+
+
+@described(CARD)
 def toy_contrast(
     *,
     n_target: int = 4000,
@@ -41,13 +55,6 @@ def toy_contrast(
         Standard deviation of the noise in each feature.
     seed
         Decides W, which both splits share, and all samples.
-
-    Notes
-    -----
-    - Source: drawn here; no files, licence or checksum.
-    - Group: 0 without, 1 with salient factors.
-    - Label: none.
-    - Factors: the true `common 0`, ... (z) and `salient 0`, ... (s, zero in the background).
     """
     n_target, n_background = check_int("n_target", n_target, 1), check_int("n_background", n_background, 1)
     n_common, n_salient = check_int("n_common", n_common, 1), check_int("n_salient", n_salient, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,8 @@ def salient_width(n_salient: int | str, samples: Samples) -> dict[str, int]:
     """Return the number of salient dimensions by the contrast test, at least 1, where `n_salient` is "auto"."""
     if n_salient != "auto":
         return {}
-    width = contrast_test(samples).n_salient
+    # What is fitted does not depend on sources, which fingerprints of samples leave out.
+    width = contrast_test(replace(samples, sources=None, source_names=())).n_salient
     if not width:
         message = "n_salient='auto': no direction of the target is significant by the contrast test; it gets 1 dimension."
         warnings.warn(message, UserWarning, stacklevel=5)
