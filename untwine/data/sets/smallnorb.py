@@ -107,7 +107,7 @@ def _with_toys(split: Samples) -> Samples:
         size="43,740 training and 4,860 test images of 300 classes, 1 x 64 x 64.",
         labels="the toy and the lighting.",
         sources="none: the class is the source.",
-        studies={},
+        studies={"lord_table1": CARD.studies["lord_table1"]},
     )
 )
 def smallnorb_poses(*, n_test: int | None = None, size: int = 64, seed: int = 0, folder: str | Path | None = None) -> Splits:
