@@ -163,17 +163,17 @@ def count(entries: Iterable[Entry]) -> Count:
 class Part(NamedTuple):
     """What was counted, and whether the data set only stands in for the paper's."""
 
-    count: Count
+    counted: Count
     stand_in: bool
 
 
 def judge(parts: Sequence[Part]) -> State:
     """Return the state of a table of which one part at least is finished."""
-    own, pairs = [part.count for part in parts if not part.stand_in], sum(part.count.pairs for part in parts)
+    own, pairs = [part.counted for part in parts if not part.stand_in], sum(part.counted.pairs for part in parts)
     published, reached = sum(one.published for one in own), sum(one.reached for one in own)
     if own and published == reached and all(not part.stand_in for part in parts):
         return "reproduced"
-    agreeing = sum(part.count.agreeing for part in parts)
+    agreeing = sum(part.counted.agreeing for part in parts)
     return "not reproduced" if not reached and agreeing <= pairs / 2 else "in part"
 
 
