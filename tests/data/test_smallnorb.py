@@ -127,3 +127,12 @@ def test_a_class_is_a_combination_of_the_factors_that_are_not_content(folder, co
     assert splits.train.label_names[0].startswith("category 0, instance 0, ")
     with pytest.raises(ValueError, match="content must be '', 'azimuth' or 'pose'; got 'light'"):
         load("smallnorb", folder=folder, content="light")
+
+
+def test_the_source_of_an_image_is_its_toy_where_toys_are_held_out(folder):
+    splits = load("smallnorb", folder=folder, size=16)
+    assert not set(splits.train.sources) & set(splits.test.sources)
+    for split in splits:
+        toys = np.unique(np.column_stack([split.sources, split.factors[:, :2]]), axis=0)
+        assert len(toys) == len(set(split.sources)) == len(np.unique(split.factors[:, :2], axis=0))
+    assert load("smallnorb", folder=folder, size=16, held_out="images", n_test=4).train.sources is None

@@ -690,3 +690,14 @@ def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):
     assert len(others) > 1
     with pytest.raises(ValueError, match=r"data of the row .* must be a known name; got 'nowhere'; did you mean 'other'"):
         written(tmp_path, two.replace('data = ["other"]', 'data = ["nowhere"]'))
+
+
+def test_the_first_half_of_the_targets_keeps_sources_whole():
+    from untwine.study.cells import _first_half
+
+    x, groups = np.zeros((10, 2)), [0, 0, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert _first_half(un.Samples(x, groups=groups)).tolist() == [2, 3, 4, 5]
+    assert _first_half(un.Samples(x, groups=groups, sources=np.arange(10)[::-1])).tolist() == [2, 3, 4, 5]
+    # Two images of each source, the second ones after all of the first, as in the training split of digit_style.
+    sources = [0, 1, 5, 4, 3, 2, 5, 4, 3, 2]
+    assert _first_half(un.Samples(x, groups=groups, sources=sources)).tolist() == [2, 3, 6, 7]
