@@ -203,3 +203,11 @@ def test_masks_are_the_segmentation_of_the_same_slice_resized_like_it(tmp_path, 
     assert {tuple(np.argwhere(mask).min(0)) + tuple(np.argwhere(mask).max(0)) for mask in volumes.masks} == {(4, 4, 5, 5)}
     numbers = load("brats", folder=write_arrays(tmp_path / "numbers", tumour=np.arange(24) % 2), size=8, every=1).train
     assert numbers.masks is None
+
+
+def test_the_source_of_a_slice_is_its_patient(folder):
+    splits = load("brats", folder=folder, size=8, every=1, test=0.34)
+    names = [{split.source_names[i] for i in split.sources} for split in splits]
+    assert names[0] | names[1] == {f"BraTS_{number:03d}" for number in range(6)}
+    assert not names[0] & names[1]
+    assert set(splits.train.target.sources) == set(splits.train.background.sources)

@@ -153,3 +153,12 @@ def test_the_authors_mix_halves_objects_and_digits(folder):
 def test_an_unknown_mix_is_refused_before_files_are_read(tmp_path):
     with pytest.raises(ValueError, match=r"mix must be 'opaque' or 'authors'; got 'author'; did you mean 'authors'\?"):
         load("cifar_mnist", folder=tmp_path, mix="author")
+
+
+def test_images_that_share_an_object_or_a_digit_are_one_source(folder):
+    as_npz(folder / "cifar10", tiny()[0])
+    train, test = load("cifar_mnist", folder=folder, **SMALL)
+    assert not set(train.sources) & set(test.sources)
+    assert not set(train.target.sources) & set(train.background.sources)
+    # Every test image without a digit is the object of one with a digit.
+    assert set(test.background.sources) <= set(test.target.sources)

@@ -202,3 +202,11 @@ def test_more_digits_than_available_are_refused(folder):
         load("grassy_mnist", folder=folder, **SMALL | {"n_per_class": 9})
     with pytest.raises(ValueError, match="n_test must be an integer from 1 to 20; got 21"):
         load("grassy_mnist", folder=folder, **SMALL | {"n_test": 21})
+
+
+def test_the_source_of_an_image_is_its_patch_of_grass(folder):
+    train, test = load("grassy_mnist", folder=folder, rho=1.0, **SMALL)
+    for image, source in zip(train.target.x, train.target.sources, strict=True):  # with rho = 1 a target is its grass
+        np.testing.assert_array_equal(image, train.background.x[train.background.sources == source][0])
+    assert len(set(test.sources)) == len(test)
+    assert not set(train.sources) & set(test.sources)

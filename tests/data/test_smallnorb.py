@@ -135,3 +135,12 @@ def test_smallnorb_poses_has_a_class_for_every_toy_in_every_lighting(folder):
     assert [split.fingerprint() for split in (train, test)] == [split.fingerprint() for split in same]
     assert len(train.label_names) == 5 * 4 * 2
     assert len(test) == 30
+
+
+def test_the_source_of_an_image_is_its_toy_where_toys_are_held_out(folder):
+    splits = load("smallnorb", folder=folder, size=16)
+    assert not set(splits.train.sources) & set(splits.test.sources)
+    for split in splits:
+        toys = np.unique(np.column_stack([split.sources, split.factors[:, :2]]), axis=0)
+        assert len(toys) == len(set(split.sources)) == len(np.unique(split.factors[:, :2], axis=0))
+    assert load("smallnorb", folder=folder, size=16, held_out="images", n_test=4).train.sources is None

@@ -120,7 +120,7 @@ def test_evaluate_holds_whole_sources_out():
     # Scores that hold nothing out are the same; their intervals are over halves of the sources.
     for name in ("ari.common", "group_silhouette.common", "w2.common", "total_correlation.common"):
         assert with_sources[name].value == without[name].value
-        assert with_sources[name].low != without[name].low
+        assert with_sources[name].high != without[name].high
 
 
 def test_a_metric_whose_folds_the_sources_cannot_fill_does_not_apply():
@@ -168,3 +168,14 @@ def test_permutations_of_the_contrast_test_draw_whole_sources():
             rejected[name] += result.p_value <= 0.05
     assert rejected["without"] >= 4
     assert rejected["with"] <= 2
+
+
+def test_what_is_fitted_does_not_depend_on_sources(monkeypatch):
+    from untwine.methods.shared import inferred
+
+    tested = []
+    monkeypatch.setattr(inferred, "contrast_test", lambda samples: tested.append(samples) or contrast_test(samples))
+    x, groups = np.random.default_rng(0).normal(size=(60, 4)), np.repeat([0, 1], 30)
+    x[groups == 1, 0] *= 6
+    assert inferred.salient_width("auto", Samples(x, groups=groups, sources=np.arange(60) // 2)) == {"n_salient": 1}
+    assert tested[0].sources is None

@@ -874,3 +874,14 @@ def test_presets_of_different_data_in_one_table_are_refused_unless_the_file_deci
 def test_double_infogan_is_compared_on_images_mixed_as_its_authors_do(study):
     cells = un.Study.read(ROOT / "studies" / f"{study}.toml").cells("paper")
     assert {cell.options["mix"] for cell in cells if cell.name.endswith("_mnist")} == {"authors"}
+
+
+def test_the_first_half_of_the_targets_keeps_sources_whole():
+    from untwine.study.cells import _first_half
+
+    x, groups = np.zeros((10, 2)), [0, 0, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert _first_half(un.Samples(x, groups=groups)).tolist() == [2, 3, 4, 5]
+    assert _first_half(un.Samples(x, groups=groups, sources=np.arange(10)[::-1])).tolist() == [2, 3, 4, 5]
+    # Two images of each source, the second ones after all of the first, as in the training split of digit_style.
+    sources = [0, 1, 5, 4, 3, 2, 5, 4, 3, 2]
+    assert _first_half(un.Samples(x, groups=groups, sources=sources)).tolist() == [2, 3, 6, 7]
