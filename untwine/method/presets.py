@@ -145,7 +145,7 @@ class Presets:
             name = type(self).__name__
             warnings.warn(
                 f"{name}.{source}({data!r}) is fitted to other data than the preset's: {', '.join(differences)}; its scores "
-                f"cannot be compared with published ones; load({data!r}, **{name}.{source}_data({data!r})) gives its data, where "
-                "the files are complete.",
+                f"cannot be compared with published ones; load({data!r}, **{name}.{source}_data({data!r})) gives its data, "
+                "where the files are complete.",
                 stacklevel=3,
             )

@@ -117,9 +117,9 @@ def _reduce(limits: tuple[int | None, int | None, int], kinds: list[Array], face
     fewer = [None if limit is None else max(1, int(share * limit + 1e-9)) for limit in (n_per_class, n_background)]
     n = max(1, int(share * n_test + 1e-9))
     warnings.warn(
-        f"{faces.source} has {rarer} faces of the rarer label and {neither} with neither, too few for n_per_class={n_per_class}, "
-        f"n_background={n_background} and n_test={n_test}, so {fewer[0]}, {fewer[1]} and {n} are used, and scores cannot be "
-        "compared with published ones; use more of CelebA.",
+        f"{faces.source} has {rarer} faces of the rarer label and {neither} with neither, too few for "
+        f"n_per_class={n_per_class}, n_background={n_background} and n_test={n_test}, so {fewer[0]}, {fewer[1]} and {n} are "
+        "used, and scores cannot be compared with published ones; use more of CelebA.",
         stacklevel=5,
     )
     return fewer[0], fewer[1], n
