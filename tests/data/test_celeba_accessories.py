@@ -216,6 +216,6 @@ def test_too_few_faces_for_n_test_reduce_all_numbers_with_a_sentence(folder):
         train, test = load("celeba_accessories", folder=folder, n_per_class=5000, n_background=10_000, n_test=5000)
     np.testing.assert_array_equal(np.bincount(test.target.labels), [rarer // 2] * 2)
     np.testing.assert_array_equal(np.bincount(train.target.labels), [rarer // 2] * 2)
-    assert len(test.background) == len(train.background) == 2 * (rarer // 2)
+    assert (len(test.background), len(train.background)) == (2 * (rarer // 2), rarer)
     with pytest.raises(ValueError, match="n_test must be"):
         load("celeba_accessories", folder=folder, n_test=0)
