@@ -179,3 +179,27 @@ def test_what_is_fitted_does_not_depend_on_sources(monkeypatch):
     x[groups == 1, 0] *= 6
     assert inferred.salient_width("auto", Samples(x, groups=groups, sources=np.arange(60) // 2)) == {"n_salient": 1}
     assert tested[0].sources is None
+
+
+def test_the_penalty_of_a_regression_does_not_recognise_sources():
+    rng = np.random.default_rng(1)
+    sources = np.repeat(np.arange(120), 4)
+    own = rng.normal(size=(120, 80))
+    codes = own[sources] + 0.01 * rng.normal(size=(480, 80))
+    y = (own[:, :5].sum(1) + 2 * rng.normal(size=120))[sources]
+    assert factor_r2(codes, y, sources=sources).r2 > 0.2  # 0 with a penalty chosen by leave-one-out, which suits known sources
+    assert factor_r2(codes, y).r2 > 0.7  # folds that cut through sources
+
+
+def test_factors_are_learnt_from_train_samples_where_given():
+    rng = np.random.default_rng(1)
+    codes = rng.normal(size=(300, 3))
+    y = np.column_stack([codes[:, 0], rng.normal(size=300), np.where(np.arange(300) < 200, codes[:, 1], np.nan)])
+    result = factor_r2(codes, y, split=(np.arange(200), np.arange(200, 300)))
+    assert result.per_factor[0] > 0.99
+    assert result.per_factor[1] < 0.1
+    assert np.isnan(result.per_factor[2])  # never known for test samples
+    assert (result.n, len(result.folds)) == (100, 5)
+    assert result.r2 == pytest.approx(np.nanmean(result.per_factor))
+    with pytest.raises(ValueError, match="varies over train and test samples"):
+        factor_r2(codes, np.ones(300), split=(np.arange(200), np.arange(200, 300)))

@@ -59,10 +59,11 @@ def evaluate(
     progress
         Whether to show a progress bar.
     train
-        Other samples with the same labels and factors. Where given, the classifiers of probe and per_class, the regressions and
-        the networks of swap are trained on them, and tested on all of `samples`. Otherwise the first three use 5 folds of
-        `samples`, and the networks of swap are trained on one half of them and tested on the other half. Where samples have
-        sources, no source is in two folds or halves, and none of the targets' may be in both `train` and `samples`.
+        Other samples with the same labels and factors. Where given, the classifiers of probe and per_class, the regressions
+        (those of factors too) and the networks of swap are trained on them, and tested on all of `samples`. Otherwise the first
+        three use 5 folds of `samples`, and the networks of swap are trained on one half of them and tested on the other half.
+        Where samples have sources, no source is in two folds or halves, and none of the targets' may be in both `train` and
+        `samples`.
     skip_inapplicable
         Whether to skip a metric whose requirements the method or the samples do not meet; otherwise it is refused.
     """

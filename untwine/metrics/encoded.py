@@ -145,8 +145,9 @@ class Encoded(NamedTuple):
         train_codes = self.train.latents.take(train_indices)
         blocks = {block: np.concatenate([train_codes[block], codes[block]]) for block in codes}
         a, b = len(train_truth), len(train_truth) + len(truth)
-        if sources is not None:  # those of the train samples are never asked for
-            sources = np.concatenate([np.full(a, -1), sources])
+        train_sources = self.train.sources_of(train_indices)
+        if sources is not None:  # the numbers are those of each set by itself: no source of one is looked for in the other
+            sources = np.concatenate([np.arange(a) if train_sources is None else train_sources, sources])
         return Selected(blocks, np.concatenate([train_truth, truth]), (np.arange(a), np.arange(a, b)), sources)
 
     def factors_by_block(
