@@ -42,6 +42,7 @@ CARD = DataCard(
     studies={
         "principled_table1": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
         "principled_table2": "Towards Principled Objectives for Contrastive Disentanglement, table 2",
+        "reference_affectnet": "Learning Disentangled Representations with Reference-Based Variational Autoencoders, table 1",
     },
 )
 

@@ -25,8 +25,10 @@ CARD = replace(
     factors="CelebA's attributes under its own names, `5_o_Clock_Shadow` to `Young`, 0 or 1.",
     sources="none: people are not told apart; see `celeba_identity`.",
     studies={
+        "dip_figure2": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, figure 2",
         "dip_table1": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
         "dip_table2": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 2",
+        "dip_z_diff": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
     },
 )
 

@@ -82,6 +82,7 @@ CARD_REDRAWN = replace(
         "dip_goals": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
         "dip_search": "DIP-VAE on 64 x 64 sprites: settings, on a validation split",
         "dip_table1": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
+        "dip_z_diff": "Variational Inference of Disentangled Latent Concepts from Unlabeled Observations, table 1",
         "infogan_table9": "Double InfoGAN for Contrastive Analysis, table 9",
     },
 )
