@@ -6,6 +6,7 @@ Galleries and diagnostics are imported when a run is evaluated, so that `import 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from untwine.data import Splits, load
 from untwine.evaluation.scoring import evaluate, find_metrics
 from untwine.method.contract import Method
+from untwine.method.feature_order import arrange_samples
 from untwine.methods import load_method
 from untwine.registry.checks import check_choice
 from untwine.runs.gallery import write_gallery
@@ -76,7 +78,7 @@ def evaluate_run(
     if isinstance(data, Splits):
         if data_options:
             raise ValueError(f"data_options must be empty for data in memory; got {dict(data_options)}; leave them out.")
-        splits = data
+        splits = _arrange(data, method)
     else:
         splits = checked_run_data(method, folder, data, data_options)
     train = splits.train if learn_from == "train" else train
@@ -99,14 +101,22 @@ def _write_images(folder: str | os.PathLike[str], method: Method, splits: Splits
 def run_data(method: Method, data: str | Path | None = None, options: Mapping[str, Any] | None = None) -> Splits:
     """Return the data that is named, or else that of the run, with its options and those given here."""
     if data is not None:
-        return load(data, **(options or {}))
+        return _arrange(load(data, **(options or {})), method)
     name = method.data_.get("name")
     if name is None:
         raise ValueError(
             "the run must name the data that it was fitted on; it was fitted from Python on arrays; pass --data "
             "(data in Python)."
         )
-    return load(name, **{**method.data_.get("options", {}), **(options or {})})
+    return _arrange(load(name, **{**method.data_.get("options", {}), **(options or {})}), method)
+
+
+def _arrange(splits: Splits, method: Method) -> Splits:
+    """Return splits with the features in the order of the fit, where both have names; a warning is given once."""
+    train = arrange_samples(splits.train, method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Splits(train, arrange_samples(splits.test, method))
 
 
 def checked_run_data(

@@ -32,7 +32,7 @@ from untwine.runs import saving
 from untwine.runs.compatibility import to_former
 from untwine.runs.history import Row, read_history
 from untwine.runs.names import checkpoint_path, is_finished
-from untwine.samples import Samples, observations
+from untwine.samples import Samples
 from untwine.training import distributed
 from untwine.training.batches import as_float
 from untwine.training.errors import TrainingError
@@ -137,7 +137,8 @@ class Method(Presets, Estimator):
         Parameters
         ----------
         x, y
-            `Samples`; or an array, with `y` the supervision that the method needs: groups (0 is the background) or classes.
+            `Samples`; or an array, data frame or AnnData, with `y` the supervision that the method needs: groups (0 is the
+            background) or classes. The names of features are kept, and features of other samples brought into their order.
         networks
             Own modules in place of the named ones; they are never written as code, only their weights.
         out
@@ -267,6 +268,7 @@ class Method(Presets, Estimator):
             "own_networks": self.own_,
             "data": self.data_,
             "seconds": {"fit": self.seconds_},
+            **({"feature_names": list(self.feature_names)} if self.feature_names else {}),
         }
         saving.write(Path(folder), card, self.nets_.state_dict(), self.history_)
 
@@ -280,6 +282,7 @@ class Method(Presets, Estimator):
             )
         tensors = saving.read_weights(folder, card)
         self.inferred_ = dict(card.get("found", {}))
+        self.keep_feature_names(card.get("feature_names", ()))
         self._assemble(tuple(card["shape"]), own)
         try:
             self.nets_.load_state_dict(tensors)
@@ -311,6 +314,7 @@ class Method(Presets, Estimator):
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
         self.inferred_ = self.infer(samples)
+        self.keep_feature_names(samples.feature_names)
         self._assemble(samples.shape, own)
         if not samples.is_image:
             self.n_features_in_ = samples.shape[0]
@@ -347,7 +351,7 @@ class Method(Presets, Estimator):
 
     def _network_input(self, x: Samples | ArrayLike) -> Tensor:
         self._check_fitted()
-        samples = x.x if isinstance(x, Samples) else observations(x)
+        samples = self.arrange(x)
         if (shape := tuple(samples.shape[1:])) != self.shape_:
             title, got = type(self).__name__, f"got {shape}"
             if len(shape) == len(self.shape_) == 1:  # scikit-learn's own sentence

@@ -32,14 +32,15 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
     Parameters
     ----------
     path
-        An `.npz` with the array `x` and, where known, `groups`, `labels`, `factors`, `sources` and `group_names`,
-        `label_names`, `factor_names`, `source_names`; or with the arrays `background` and `target` (or several `target_...`).
+        An `.npz` with the array `x` and, where known, `groups`, `labels`, `factors`, `sources`, `ids` and `group_names`,
+        `label_names`, `factor_names`, `source_names`, `feature_names`; or with the arrays `background` and `target`
+        (or several `target_...`).
         Nothing pickled is read. An array `split` beside x, "train" or "test" for each sample, is for `load`.
 
         An `.npy` with x alone.
 
-        A `.csv` of numbers, with or without a header; columns named `group`, `label` and `source` become
-        groups, labels and sources.
+        A `.csv` of numbers, with or without a header; columns named `group`, `label`, `source` and `id` become
+        groups, labels, sources and ids, and the names of all others feature_names.
 
         A folder with `background/` and `target/`, or several `target_.../`, of images; or with a folder of images for each
         class, whose names become the labels; or of images alone, without groups and labels. Images are grey if all of them
@@ -51,7 +52,8 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
     Returns
     -------
     samples
-        Samples in the order of the file or of the sorted file names, the background first.
+        Samples in the order of the file, or of the sorted file names, the background first. Images have their file names as
+        ids.
     """
     if not isinstance(path, (str, Path)):
         raise TypeError(f"path must be a str or Path; got {path!r}.")
@@ -64,7 +66,7 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
         raise ValueError(f"path must be a file or a folder; {path} does not exist; correct the path.")
     ending = path.suffix.lower()
     if ending in ENDINGS:
-        return Samples(_read_images([path], size))
+        return Samples(_read_images([path], size), ids=np.array([path.name]))
     if size is not None:
         raise ValueError(f"size applies to images; {path} is neither an image nor a folder of images; drop size.")
     if ending in (".npz", ".npy"):
@@ -85,17 +87,23 @@ def _read_folder(folder: Path, size: int | None) -> Samples:
     if not targets:
         classes = _class_folders(folder)
         if not classes:
-            return Samples(_read_images(_list_images(folder), size))
+            paths = _list_images(folder)
+            return Samples(_read_images(paths, size), ids=_ids(paths, folder))
         labels = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
-        images = _read_images([path for paths in classes.values() for path in paths], size)
-        return Samples(images, labels=labels, label_names=tuple(classes))
+        paths = [path for own in classes.values() for path in own]
+        return Samples(_read_images(paths, size), labels=labels, label_names=tuple(classes), ids=_ids(paths, folder))
     groups = {"background": _list_images(background), **{p.name.removeprefix("target_"): _list_images(p) for p in targets}}
     if len(groups) != len(targets) + 1 or "" in groups:
         names = ", ".join(p.name for p in targets)
         raise ValueError(f"{folder} must have target folders of different names; got {names}; rename them.")
     numbers = np.repeat(np.arange(len(groups)), [len(paths) for paths in groups.values()])
-    images = _read_images([path for paths in groups.values() for path in paths], size)
-    return Samples(images, groups=numbers, group_names=tuple(groups))
+    paths = [path for own in groups.values() for path in own]
+    return Samples(_read_images(paths, size), groups=numbers, group_names=tuple(groups), ids=_ids(paths, folder))
+
+
+def _ids(paths: list[Path], folder: Path) -> Array:
+    """Return the names of files, from the folder on."""
+    return np.array([path.relative_to(folder).as_posix() for path in paths])
 
 
 def _class_folders(folder: Path) -> dict[str, list[Path]]:
