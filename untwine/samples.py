@@ -37,8 +37,8 @@ class Samples:
     Parameters
     ----------
     x
-        Vectors (n, d), or images (n, C, H, W) as uint8 or as floats in [0, 1], with sides from 8 to 128.
-        Kept as uint8 or float32.
+        Vectors (n, d), or images (n, C, H, W) as uint8, as floats in [0, 1], or as uint16, which is divided by 65535; with
+        sides from 8 to 128. Kept as uint8 or float32.
     groups
         One integer a sample: 0 is the background, 1 and above are targets. What contrastive methods need.
     labels
@@ -309,10 +309,17 @@ def _images(x: Array) -> Array:
     if x.dtype == np.uint8:
         return np.ascontiguousarray(x)
     low, high = float(x.min()), float(x.max())
+    if x.dtype == np.uint16 and high > 255:
+        return np.ascontiguousarray(x / np.float32(65535), dtype=np.float32)
     if low < 0 or high > 1:
+        advice = (
+            "use x.astype('uint8')"
+            if low >= 0 and high <= 255 and (x == np.rint(x)).all()
+            else "rescale them to [0, 1] as floats, (x - low) / (high - low), with the same low and high for all your data"
+        )
         raise ValueError(
-            f"x must be images as uint8 or as floats in [0, 1]; got {x.dtype} from {low:.4g} to {high:.4g}; "
-            "use x.astype('uint8') for 0 to 255, or rescale."
+            f"x must be images as uint8 or uint16, or as floats in [0, 1]; got {x.dtype} from {low:.4g} to {high:.4g}; "
+            f"{advice}."
         )
     return np.ascontiguousarray(x, dtype=np.float32)
 

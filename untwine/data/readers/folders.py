@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
 GREY, COLOUR = ("1", "L", "LA"), ("P", "RGB", "RGBA", "CMYK", "YCbCr")
+GREY_16 = ("I;16", "I;16L", "I;16B", "I;16N")
 LAYOUT = (
     "a folder must contain images, or the folders background/ and target/ (or target_a/, target_b/, ...) of images, or a "
     "folder of images for each class"
@@ -44,7 +45,7 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
 
         A folder with `background/` and `target/`, or several `target_.../`, of images; or with a folder of images for each
         class, whose names become the labels; or of images alone, without groups and labels. Images are grey if all of them
-        are, else RGB.
+        are, else RGB. Grey images of 16 bits are divided by 65535, where all have 16 bits.
     size
         For images: side length in pixels to which the central square of each is resized. Without it all images must have
         the same size.
@@ -122,11 +123,17 @@ def _list_images(folder: Path) -> list[Path]:
 
 
 def _read_images(paths: list[Path], size: int | None) -> Array:
-    """Read images of one size as (n, C, H, W) uint8: one channel if all are grey, else three."""
+    """Read images of one size as (n, C, H, W) uint8: one channel if all are grey, else three; 16 bits as floats in [0, 1]."""
     from PIL import Image
 
     images = [_open(path) for path in paths]
-    mode = "L" if all(image.mode in GREY for image in images) else "RGB"
+    deep = [image.mode == "F" for image in images]
+    if any(deep) and not all(deep):
+        raise ValueError(
+            f"{paths[deep.index(True)]} must have 8 bits per channel, as {paths[deep.index(False)].name} has; got 16; save all "
+            "of them with 8 or all with 16 bits."
+        )
+    mode = "F" if any(deep) else "L" if all(image.mode in GREY for image in images) else "RGB"
     arrays = []
     for path, image in zip(paths, images, strict=True):
         one = image.convert(mode)
@@ -145,14 +152,20 @@ def _read_images(paths: list[Path], size: int | None) -> Array:
                 f"{images[0].width} x {images[0].height}; pass size, for instance size=64, to resize all images."
             )
         arrays.append(np.asarray(one).reshape(one.height, one.width, -1))
-    return channels_first(np.stack(arrays))
+    stacked = channels_first(np.stack(arrays))
+    return np.clip(stacked, 0, 1) if mode == "F" else stacked  # resizing overshoots at edges
 
 
 def _open(path: Path) -> Image.Image:
     opened = open_image(path)
+    if opened.mode in GREY_16:
+        from PIL import Image
+
+        return Image.fromarray(np.asarray(opened).astype(np.float32) / np.float32(65535))
     if opened.mode not in GREY + COLOUR:
         raise ValueError(
-            f"{path} must have 8 bits per channel, grey or colour; got PIL's mode {opened.mode}; convert it, or use an .npz."
+            f"{path} must have 8 bits per channel, grey or colour, or 16 bits, grey; got Pillow's mode {opened.mode}; save it "
+            "otherwise, or write an .npz of floats in [0, 1], (x - low) / (high - low)."
         )
     if opened.has_transparency_data:
         opened = opened.convert("LA" if opened.mode in GREY else "RGBA")
