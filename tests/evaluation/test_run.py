@@ -149,7 +149,7 @@ def test_scores_from_before_samples_were_recorded_are_those_of_the_run_s_own_dat
     if own:
         un.evaluate_run(run, metrics=["factors"], gallery=False)
     else:
-        with pytest.warns(UserWarning, match="1 scores of other samples"):
+        with pytest.warns(UserWarning, match="had scores of other samples"):
             un.evaluate_run(run, data=un.load("toy_contrast", n_target=40, n_background=70), metrics=["factors"], gallery=False)
     assert ("reconstruction.x" in read_scores(run)) == own
 

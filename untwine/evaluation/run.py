@@ -113,7 +113,7 @@ def _write_scores(
     merged, dropped = merge_scores(known, scores, of, lambda: splits.train.fingerprint() == method.data_.get("fingerprint"))
     if dropped:
         warnings.warn(
-            f"{folder} had {len(dropped)} scores of other samples, which are dropped: {listed(dropped)}; evaluate them again.",
+            f"{folder} had scores of other samples, which are dropped: {listed(dropped)}; evaluate them again.",
             stacklevel=3,
         )
     write_scores(folder, merged, epoch)

@@ -46,5 +46,5 @@ def in_order(x: Array, names: Sequence[str], wanted: Sequence[str], whose: str =
     if len(names) > len(wanted):
         known = set(wanted)
         others = [name for name in names if name not in known]
-        warnings.warn(f"x has {len(others)} features that {whose} has not, which are left out: {listed(others)}.", stacklevel=3)
+        warnings.warn(f"x has features that {whose} does not have, which are left out: {listed(others)}.", stacklevel=3)
     return np.ascontiguousarray(x[:, [places[name] for name in wanted]])

@@ -153,7 +153,7 @@ def test_the_columns_of_a_table_are_found_by_name(table, tmp_path, capsys):
     error = capsys.readouterr().err
     assert "x must have the 20 features of the fit; it lacks 2: g3, g4; add or rename columns." in error
     write([*names, "depth"], np.c_[x, x[:, 0]])
-    with pytest.warns(UserWarning, match="x has 1 features that the fit has not, which are left out: depth"):
+    with pytest.warns(UserWarning, match="x has features that the fit does not have, which are left out: depth"):
         run("encode", tmp_path / "run", tmp_path / "other.csv", "--out", tmp_path / "codes.npz", "--overwrite")
     assert np.array_equal(load_codes(tmp_path / "codes.npz")["common"], method.encode(x).common)
 
