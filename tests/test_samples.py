@@ -40,11 +40,25 @@ def test_x_is_kept_as_single_precision_or_bytes_and_inputs_stay_unchanged():
         (np.full((2, 1, 8, 8), 1.5), "floats in \\[0, 1\\]; got float64 from 1.5 to 1.5"),
         (np.full((2, 1, 8, 8), 200), "astype\\('uint8'\\)"),
         (np.full((2, 1, 8, 8), -0.1), "rescale"),
+        (np.full((2, 1, 8, 8), 200, np.uint16), "astype\\('uint8'\\)"),
+        (
+            np.full((2, 1, 8, 8), 3000, np.int16),
+            "as floats, \\(x - low\\) / \\(high - low\\), with the same low and high for all",
+        ),
+        (np.full((2, 1, 8, 8), -5, np.int16), "got int16 from -5 to -5; rescale them to \\[0, 1\\] as floats"),
+        (np.full((2, 1, 8, 8), 70_000), "rescale them to \\[0, 1\\] as floats"),
     ],
 )
 def test_bad_observations_raise_an_error(x, sentence):
     with pytest.raises(ValueError, match=sentence):
         Samples(x)
+
+
+def test_images_of_16_bits_are_divided_by_65535():
+    x = np.arange(2 * 64, dtype=np.uint16).reshape(2, 1, 8, 8) * 500
+    samples = Samples(x)
+    assert samples.x.dtype == np.float32
+    np.testing.assert_allclose(samples.x, x / 65535, atol=1e-7)
 
 
 @pytest.mark.parametrize("x", [[["a", "b"]], np.array([[{}]]), np.array([[1j]]), np.array([["2020-01-01"]], "datetime64[D]")])

@@ -14,13 +14,17 @@ from untwine._typing import Array
 from untwine.registry.columns import (
     check_classes,
     check_factor_table,
+    check_ids,
     check_integers,
     check_masks,
     check_names,
     check_sources,
+    join_ids,
     join_sources,
     kind_of,
 )
+from untwine.registry.containers import feature_names_of, ids_of, values_of
+from untwine.registry.features import check_feature_names, in_order
 
 SIDES = range(8, 129)
 BACKGROUND = 0
@@ -33,8 +37,8 @@ class Samples:
     Parameters
     ----------
     x
-        Vectors (n, d), or images (n, C, H, W) as uint8 or as floats in [0, 1], with sides from 8 to 128.
-        Kept as uint8 or float32.
+        Vectors (n, d), or images (n, C, H, W) as uint8, as floats in [0, 1], or as uint16, which is divided by 65535; with
+        sides from 8 to 128. Kept as uint8 or float32.
     groups
         One integer a sample: 0 is the background, 1 and above are targets. What contrastive methods need.
     labels
@@ -50,6 +54,11 @@ class Samples:
         fitted to it.
     group_names, label_names, factor_names, source_names
         A name for each group, class, factor and source; groups, classes and factors are numbered where not given.
+    feature_names
+        A name for each feature of vectors; by default those of a data frame or AnnData. A method keeps the names of its fit,
+        and brings the features of other samples into that order.
+    ids
+        A name for each sample, such as its file; for what is written about single samples. Nothing is fitted to it.
 
     Examples
     --------
@@ -71,10 +80,15 @@ class Samples:
     masks: Array | None = None
     sources: Array | None = None
     source_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+    ids: Array | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        feature_names, ids = self.feature_names or feature_names_of(self.x), ids_of(self.x) if self.ids is None else self.ids
         put(self, "x", observations(self.x))
+        put(self, "feature_names", check_feature_names(feature_names, self.x))
+        put(self, "ids", None if ids is None else check_ids(ids, len(self.x)))
         if self.groups is not None:
             groups = check_integers("groups", self.groups, len(self.x), least=0)
             put(self, "groups", groups)
@@ -131,7 +145,7 @@ class Samples:
         given = {"background": background, **targets}
         if len(given) == len(targets):
             raise ValueError("Samples.contrast got a target named 'background'; give it another name.")
-        sets = [_as_samples(name, one) for name, one in given.items()]
+        sets = _align([_as_samples(name, one) for name, one in given.items()])
         for name, one in zip(given, sets, strict=True):
             if one.x.shape[1:] != sets[0].x.shape[1:] or one.x.dtype != sets[0].x.dtype:
                 raise ValueError(
@@ -158,6 +172,8 @@ class Samples:
             masks=_join_masks(given, sets),
             sources=sources,
             source_names=source_names,
+            feature_names=next((one.feature_names for one in sets if one.feature_names), ()),
+            ids=join_ids([(name, one.ids, len(one)) for name, one in zip(given, sets, strict=True)]),
         )
 
     def __len__(self) -> int:
@@ -176,6 +192,7 @@ class Samples:
             factors=None if self.factors is None else self.factors[chosen],
             masks=None if self.masks is None else self.masks[chosen],
             sources=None if self.sources is None else self.sources[chosen],
+            ids=None if self.ids is None else self.ids[chosen],
         )
 
     def __repr__(self) -> str:
@@ -228,9 +245,9 @@ class Samples:
         return self.groups
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of x and all columns but masks and sources: the same data, the same fingerprint.
+        """Return a SHA-256 of x, groups, labels and factors: the same data, the same fingerprint.
 
-        Nothing is ever fitted to masks or sources, and runs from before there were any stay valid.
+        Nothing is ever fitted to masks, sources or ids, and runs from before there were any stay valid.
         """
         digest = hashlib.sha256()
         for name in ("x", "groups", "labels", "factors"):
@@ -246,7 +263,7 @@ def observations(x: ArrayLike) -> Array:
     if hasattr(x, "tocsr"):
         raise TypeError("x must be a dense array; got a sparse one; convert it with x.toarray().")
     try:
-        x = np.asarray(x)
+        x = np.asarray(values_of(x))
     except ValueError as error:
         raise ValueError("x must be one rectangular array; its samples differ in length; bring them to one length.") from error
     if x.dtype == bool:
@@ -292,12 +309,30 @@ def _images(x: Array) -> Array:
     if x.dtype == np.uint8:
         return np.ascontiguousarray(x)
     low, high = float(x.min()), float(x.max())
+    if x.dtype == np.uint16 and high > 255:
+        return np.ascontiguousarray(x / np.float32(65535), dtype=np.float32)
     if low < 0 or high > 1:
+        advice = (
+            "use x.astype('uint8')"
+            if low >= 0 and high <= 255 and (x == np.rint(x)).all()
+            else "rescale them to [0, 1] as floats, (x - low) / (high - low), with the same low and high for all your data"
+        )
         raise ValueError(
-            f"x must be images as uint8 or as floats in [0, 1]; got {x.dtype} from {low:.4g} to {high:.4g}; "
-            "use x.astype('uint8') for 0 to 255, or rescale."
+            f"x must be images as uint8 or uint16, or as floats in [0, 1]; got {x.dtype} from {low:.4g} to {high:.4g}; "
+            f"{advice}."
         )
     return np.ascontiguousarray(x, dtype=np.float32)
+
+
+def _align(sets: Sequence[Samples]) -> list[Samples]:
+    """Return the sets with the features in the order of the first that names them."""
+    wanted = next((one.feature_names for one in sets if one.feature_names), ())
+    return [
+        replace(one, x=in_order(one.x, one.feature_names, wanted, "the background"), feature_names=wanted)
+        if one.feature_names and one.feature_names != wanted
+        else one
+        for one in sets
+    ]
 
 
 def _join_labels(sets: Sequence[Samples], names: tuple[str, ...]) -> Array:

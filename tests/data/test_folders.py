@@ -1,3 +1,6 @@
+import struct
+import zlib
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -223,6 +226,60 @@ def test_a_bad_folder_is_refused(tmp_path, spoil, sentence):
     spoil(tmp_path)
     with pytest.raises(ValueError, match=sentence):
         read_samples(tmp_path)
+
+
+def test_images_of_16_bits_are_divided_by_65535(tmp_path):
+    values = RNG.integers(0, 65536, (3, 10, 12), dtype=np.uint16)
+    for name, one in zip("abc", values, strict=True):
+        Image.fromarray(one).save(tmp_path / f"{name}.{'tif' if name == 'c' else 'png'}")
+    samples = read_samples(tmp_path)
+    np.testing.assert_allclose(samples.x[:, 0], values / 65535, atol=1e-7)
+    resized = read_samples(tmp_path, size=8).x
+    assert resized.dtype == np.float32
+    assert 0 <= resized.min() < resized.max() <= 1
+
+
+def test_an_image_beyond_the_limit_of_pillow_is_named(tmp_path):
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    image(tmp_path / "a.png")
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 14_000, 14_000, 8, 0, 0, 0, 0))
+    (tmp_path / "slide.png").write_bytes(
+        b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    )
+    with pytest.raises(
+        ValueError, match=r"slide\.png must have at most 178,956,970 pixels, the limit of Pillow; it has more; resize"
+    ):
+        read_samples(tmp_path, size=16)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("a;b;c\n1,5;2;3\n", r"must have commas between its columns; its first line has semicolons; save it with commas"),
+        (";".join(f"gene{i}" for i in range(3000)) + "\n" + ";".join(["1"] * 3000) + "\n", "its first line has semicolons"),
+        ("a\tb\n1\t2\n", "its first line has tabs"),
+        ("a,b\n1,2\n3,\n", r"line 3, column 'b'; got ''; fill the cell, or leave the row or the column out\.$"),
+        (
+            "a,kind\n1,T cell\n3,B cell\n",
+            r"column 'kind'; got text in all of that column, such as 'T cell'; leave it out, or name",
+        ),
+        ("a,b\n1,2\n3," + "x" * 15_000 + "\n", r"line 3, column 'b'; got 'x+\.\.\.'; correct it\.$"),
+        ("n" * 9000 + ",2\n1,2\n", r"it mixes them \(n+\.\.\., 2\)|it mixes them \(n+\.\.\. and 1 more\)"),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_said_in_a_short_sentence(tmp_path, content, sentence):
+    with pytest.raises(ValueError, match=sentence) as error:
+        read_samples(text(tmp_path / "a.csv", content))
+    assert len(str(error.value).removeprefix(str(tmp_path))) < 300
+
+
+def test_the_names_and_ids_of_a_table_are_read(tmp_path):
+    samples = read_samples(text(tmp_path / "a.csv", "ID,b,group,a\nx1,1,0,2\nx2,3,1,4\n"))
+    assert samples.feature_names == ("b", "a")
+    assert samples.ids.tolist() == ["x1", "x2"]
+    assert read_samples(text(tmp_path / "b.csv", "1,2\n3,4\n")).feature_names == ()
 
 
 def test_empty_folders_are_refused(tmp_path):

@@ -153,7 +153,10 @@ def test_only_targets_with_known_labels_of_usual_classes_count():
             Columns(),
             vectors(),
             "accuracy",
-            "probe, probe_strong, clustering, agreement, factors, leakage, groups, w2, reading, transfer, reconstruction",
+            (
+                "probe, probe_strong, clustering, agreement, factors, leakage, groups, per_target, w2, reading, transfer, "
+                "reconstruction"
+            ),
         ),
         (Whole(), Samples(np.eye(30)), "agreement", "labels"),
         (Whole(), Samples(np.eye(30)), "per_class", "labels"),

@@ -114,3 +114,47 @@ def test_scores_alone_are_written_on_request_and_in_the_middle_of_training(run, 
 def test_options_of_data_in_memory_are_refused(run):
     with pytest.raises(ValueError, match=r"^data_options must be empty for data in memory; got {'seed': 1}; leave them out\.$"):
         un.evaluate_run(run, data=un.load("toy_contrast", **OPTIONS), data_options={"seed": 1})
+
+
+def test_scores_of_other_metrics_stay_and_those_measured_anew_replace_themselves(run):
+    first = un.evaluate_run(run, metrics=["factors", "reconstruction"], seeds=2)
+    again = un.evaluate_run(run, metrics=["reconstruction"], seeds=3)
+    kept = read_scores(run)
+    assert list(kept) == list(first)
+    assert kept["factors.common"] == first["factors.common"]
+    assert kept["reconstruction.x"] == again["reconstruction.x"]
+    added = un.evaluate_run(run, metrics=["w2"], seeds=2)
+    assert read_scores(run) == {**kept, **added}
+    assert un.evaluate_run(run, metrics=["w2"], seeds=2, keep=False).keys() == read_scores(run).keys()
+
+
+def test_scores_of_other_samples_are_not_mixed(run):
+    first = un.evaluate_run(run, metrics=["factors", "reconstruction"])
+    other = un.load("toy_contrast", n_target=40, n_background=70, seed=3)
+    names = ", ".join(name for name in first if name != "reconstruction.x")
+    with pytest.warns(UserWarning, match=f"scores of other samples, which are dropped: {names}; evaluate them again"):
+        scores = un.evaluate_run(run, data=other, metrics=["reconstruction"], gallery=False)
+    assert read_scores(run) == scores
+    assert scores["reconstruction.x"].samples == other.test.fingerprint()[:16] != first["reconstruction.x"].samples
+    with pytest.warns(UserWarning, match=r"other samples, which are dropped: reconstruction\.x"):
+        un.evaluate_run(run, metrics=["factors"], gallery=False)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_scores_from_before_samples_were_recorded_are_those_of_the_run_s_own_data(run, own):
+    un.evaluate_run(run, metrics=["reconstruction"], gallery=False)
+    path = run / "scores.json"
+    stored = json.loads(path.read_text())
+    path.write_text(json.dumps({name: {k: v for k, v in one.items() if k != "samples"} for name, one in stored.items()}))
+    if own:
+        un.evaluate_run(run, metrics=["factors"], gallery=False)
+    else:
+        with pytest.warns(UserWarning, match="had scores of other samples"):
+            un.evaluate_run(run, data=un.load("toy_contrast", n_target=40, n_background=70), metrics=["factors"], gallery=False)
+    assert ("reconstruction.x" in read_scores(run)) == own
+
+
+def test_a_score_says_which_training_samples_its_classifiers_saw(run):
+    scores = un.evaluate_run(run, metrics=["factors"], learn_from="train", gallery=False)
+    assert {one.train for one in scores.values()} == {un.load("toy_contrast", **OPTIONS).train.fingerprint()[:16]}
+    assert read_scores(run) == scores

@@ -84,6 +84,14 @@ def test_without_labels_nothing_is_claimed():
     assert "No labels and no ground-truth factors" in judged.reasons[0]
 
 
+def test_labels_that_another_metric_scored_are_not_denied():
+    judged = verdict(run({"probe_strong.salient": score(0.9), "per_class_a.common": score(0.1, "lower")}))
+    assert judged.status == "unknown"
+    assert "Neither probe nor factors was scored" in judged.reasons[0]
+    assert "No labels" not in judged.reasons[0]
+    assert "No labels" in verdict(run({"leakage_group.common": score(0.1, "lower")})).reasons[0]
+
+
 def test_without_scores_the_command_is_named():
     assert "untwine evaluate runs/demo" in verdict(run(None)).reasons[0]
 

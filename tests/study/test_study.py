@@ -582,8 +582,8 @@ def test_shuffled_labels_do_not_match_the_samples(tmp_path):
 def test_classifiers_learn_from_the_samples_that_the_file_names(tmp_path, monkeypatch):
     given = {}
 
-    def evaluate_run(folder, *, data, method, metrics, seeds, train, skip_inapplicable, gallery, epoch):
-        assert (folder, skip_inapplicable, gallery, epoch) == (tmp_path, True, False, None)
+    def evaluate_run(folder, *, data, method, metrics, seeds, train, skip_inapplicable, gallery, keep, epoch):
+        assert (folder, skip_inapplicable, gallery, keep, epoch) == (tmp_path, True, False, False, None)
         assert (method, metrics) == (pca, ["factors"])
         given.update(test=data.test, train=train)
 

@@ -1,4 +1,4 @@
-"""The samples that `swap`, `remove`, `sample`, `interpolate`, `traverse` and `translate` take: from files or from test data."""
+"""The samples that commands such as `encode`, `swap`, `remove` and `traverse` take: from files or from test data."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ def open_beside(method: Method, run: Path, beside: Sequence[Path], block: str) -
                 f"--beside must have samples of the shape of {run}, {method.shape_}; those of {path} have {one.shape_}; fit "
                 "it on the same data."
             )
+        if one.feature_names != method.feature_names:
+            raise ValueError(
+                f"--beside must have the features of {run} in the same order; those of {path} have other names or another "
+                "order; fit it on the same data."
+            )
     names = [one.name for one in methods]
     if len(set(names)) < len(names):
         names = [path.resolve().name for path in (run, *beside)]
@@ -54,7 +59,7 @@ def open_beside(method: Method, run: Path, beside: Sequence[Path], block: str) -
 
 
 def load_inputs(
-    paths: Sequence[Path | None], shape: tuple[int, ...], test: Callable[[], Samples], source: DataFlags, n: int | None = None
+    paths: Sequence[Path | None], method: Method, test: Callable[[], Samples], source: DataFlags, n: int | None = None
 ) -> tuple[list[Array], list[str]]:
     """Return the samples of each file and, for each path that is None, test targets of different classes in turn.
 
@@ -64,8 +69,8 @@ def load_inputs(
     ----------
     paths
         Files or folders that `read_samples` reads.
-    shape
-        The shape of one sample of the run.
+    method
+        The run, which says the shape of a sample and the order of features.
     test
         Returns the test split; only called if a path is None.
     source
@@ -80,12 +85,12 @@ def load_inputs(
     n = source.samples if isinstance(source, SampleFlags) and n is None else n
     if n is not None:
         check_int("--samples", n, 1)
-    files = [None if path is None else _read(path, shape) for path in paths]
+    files = [None if path is None else read_input(path, method) for path in paths]
     drawn: Iterator[Array] = iter(())
     if None in files:
         samples = test()
         drawn = (samples.x[indices] for indices in choose_targets(samples, source.seed, n, len(paths)))
-    inputs = [next(drawn) if file is None else file[0][:n] for file in files]
+    inputs = [next(drawn) if file is None else file[0].x[:n] for file in files]
     return inputs, [file[1] for file in files if file is not None and file[1]]
 
 
@@ -112,29 +117,34 @@ def target_indices(samples: Samples) -> Array:
     return np.flatnonzero(target_mask(samples.groups, len(samples)))
 
 
-def _read(path: Path, shape: tuple[int, ...]) -> tuple[Array, str]:
-    """Read samples, and convert images to the shape of the run; return them with a note on the conversion."""
+def read_input(path: Path, method: Method) -> tuple[Samples, str]:
+    """Read samples with the features of a run in their order, or images converted to its shape; also return a note on that."""
+    from contextlib import suppress
+    from dataclasses import replace
+
     import numpy as np
 
     from untwine.data.readers.folders import ENDINGS, read_samples
+    from untwine.method.feature_order import arrange_samples
 
-    if len(shape) != 3 or not (path.is_dir() or path.suffix.lower() in ENDINGS):
-        return read_samples(path).x, ""
-    channels, height, width = shape
-    done = []
-    try:
-        x = read_samples(path).x
-    except ValueError:  # too large or of several sizes, which resizing solves; or unreadable, which is raised again below
-        x = np.empty((0, 0, 0, 0))
-    if x.shape[2:] != (height, width):
+    path = path.expanduser()
+    if len(method.shape_) != 3 or not (path.is_dir() or path.suffix.lower() in ENDINGS):
+        return arrange_samples(read_samples(path), method), ""
+    channels, height, width = method.shape_
+    done, samples = [], None
+    with suppress(ValueError):  # too large or of several sizes, which resizing solves; or unreadable, which is raised below
+        samples = read_samples(path)
+    if samples is None or samples.shape[1:] != (height, width):
         side = max(height, width)
         top, left = (side - height) // 2, (side - width) // 2
-        x = read_samples(path, size=side).x[:, :, top : top + height, left : left + width]
+        samples = read_samples(path, size=side)
+        samples = replace(samples, x=samples.x[:, :, top : top + height, left : left + width])
         done.append(f"resized to {width} x {height} pixels (center-cropped where the aspect ratio differs)")
+    x = samples.x
     if x.shape[1] == 3 and channels == 1:
         x = np.rint(np.tensordot(x, LUMA, ([1], [0])))[:, None].astype(np.uint8)
         done.append("converted to grayscale")
     if x.shape[1] == 1 and channels == 3:
         x = np.repeat(x, 3, axis=1)
         done.append("converted to RGB")
-    return x, f"{path} was {' and '.join(done)}, the shape of the run." if done else ""
+    return replace(samples, x=x), f"{path} was {' and '.join(done)}, the shape of the run." if done else ""

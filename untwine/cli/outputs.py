@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -48,20 +49,28 @@ def check_size(out: Path, rows: int, columns: int) -> None:
 
 
 def write_generated(
-    output: OutputFlags, inputs: Mapping[str, Array], name: str, generated: Array, draw: Callable[[], Figure]
+    output: OutputFlags,
+    inputs: Mapping[str, Array],
+    name: str,
+    generated: Array,
+    draw: Callable[[], Figure],
+    features: Sequence[str] = (),
 ) -> None:
-    """Write generated samples: as a figure beside their inputs, as arrays, or as a table."""
+    """Write generated samples: as a figure beside their inputs, as arrays, or as a table; with names of features, if any."""
+    import numpy as np
+
     from untwine.runs import files
 
     out = output.out
     if out.suffix == ".png":
         files.write(out, _tiles(generated) if output.plain else _figure(draw(), generated))
     elif out.suffix == ".npz":
-        write_arrays(out, {**inputs, name: generated})
+        write_arrays(out, {**inputs, name: generated} | ({"feature_names": np.array(features)} if features else {}))
     elif out.suffix == ".npy":
         files.write(out, _array(generated))
     else:
-        write_csv(out, [f"x{i}" for i in range(generated.shape[-1])], generated.reshape(-1, generated.shape[-1]))
+        rows = generated.reshape(-1, generated.shape[-1])
+        write_csv(out, features or [f"x{i}" for i in range(rows.shape[1])], rows.tolist())
 
 
 def write_arrays(out: Path, arrays: Mapping[str, Array]) -> None:
@@ -71,12 +80,15 @@ def write_arrays(out: Path, arrays: Mapping[str, Array]) -> None:
     files.write_arrays(out, arrays)
 
 
-def write_csv(out: Path, names: Sequence[str], rows: Array) -> None:
+def write_csv(out: Path, names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Write a .csv with a header."""
     from untwine.runs import files
 
-    lines = (",".join(map(repr, row)) for row in rows.tolist())
-    files.write(out, "\n".join([",".join(names), *lines]) + "\n")
+    content = io.StringIO()
+    table = csv.writer(content, lineterminator="\n")
+    table.writerow(names)
+    table.writerows(rows)
+    files.write(out, content.getvalue())
 
 
 def print_written(output: OutputFlags, task: str, block: str, generated: Array, summary: str, notes: Sequence[str]) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet, as_data_set, call_with_options
@@ -43,6 +46,8 @@ def load_own(path: str | Path, *, size: int | None = None, test: float = TEST_SH
     An .npz with the array `split`, "train" or "test" for each sample, keeps that split.
     """
     samples = read_samples(path, size=size)
+    if samples.ids is None:
+        samples = replace(samples, ids=np.arange(len(samples)))  # a split keeps the positions in the file
     is_test = read_test_mask(Path(path).expanduser(), len(samples))
     if is_test is None:
         return hold_out(samples, test, seed)

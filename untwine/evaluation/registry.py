@@ -20,6 +20,7 @@ def _built_in() -> Mapping[str, Metric]:
     from untwine.metrics import factors
     from untwine.metrics import leakage
     from untwine.metrics import groups
+    from untwine.metrics import per_target
     from untwine.metrics import w2
     from untwine.metrics import reading
     from untwine.metrics import transfer

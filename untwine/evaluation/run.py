@@ -6,23 +6,27 @@ Galleries and diagnostics are imported when a run is evaluated, so that `import 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from untwine.data import Splits, load
 from untwine.evaluation.scoring import evaluate, find_metrics
 from untwine.method.contract import Method
+from untwine.method.feature_order import arrange_samples
 from untwine.methods import load_method
-from untwine.registry.checks import check_choice
+from untwine.registry.checks import check_choice, listed
 from untwine.runs.gallery import write_gallery
-from untwine.runs.scores import Score, write_scores
+from untwine.runs.scores import Score, merge_scores, read_scores, write_scores
 from untwine.samples import Samples
 
 if TYPE_CHECKING:
     from untwine.evaluation.scoring import AnyMetric
 
 LearnFrom = Literal["folds", "train"]
+DIGITS = 16  # of a fingerprint, beside a score
 
 
 def evaluate_run(
@@ -37,10 +41,14 @@ def evaluate_run(
     learn_from: LearnFrom = "folds",
     skip_inapplicable: bool = False,
     gallery: bool = True,
+    keep: bool = True,
     epoch: int | None = None,
     progress: bool = False,
 ) -> dict[str, Score]:
     """Score a saved run on the test split of its data, and write all that its report needs into the run folder.
+
+    Scores that were measured before on the same samples stay in scores.json unless they are measured anew; those of other
+    samples are dropped, with a warning.
 
     Writes scores.json, gallery.npz and, for methods with a common and a salient block, contrast.json and codes.json.
 
@@ -60,6 +68,8 @@ def evaluate_run(
         the data, which is `train` of `evaluate`.
     gallery
         Whether to write images and diagnostics beside the scores.
+    keep
+        Whether scores of other metrics that the folder has, of the same samples, stay.
     epoch
         The number of epochs done, for scores in the middle of training: they are written under it, and no gallery is.
 
@@ -76,14 +86,37 @@ def evaluate_run(
     if isinstance(data, Splits):
         if data_options:
             raise ValueError(f"data_options must be empty for data in memory; got {dict(data_options)}; leave them out.")
-        splits = data
+        splits = _arrange(data, method)
     else:
         splits = checked_run_data(method, folder, data, data_options)
     train = splits.train if learn_from == "train" else train
     scores = evaluate(method, splits.test, metrics, seeds, progress, train, skip_inapplicable)
-    write_scores(folder, scores, epoch)
+    scores = _write_scores(folder, scores, method, splits, train, epoch, keep)
     if gallery and epoch is None:
         _write_images(folder, method, splits)
+    return scores
+
+
+def _write_scores(
+    folder: str | os.PathLike[str],
+    scores: Mapping[str, Score],
+    method: Method,
+    splits: Splits,
+    train: Samples | None,
+    epoch: int | None,
+    keep: bool,
+) -> dict[str, Score]:
+    """Write scores beside those of the same samples, and return them with the samples that they are of."""
+    of, learned = splits.test.fingerprint()[:DIGITS], "" if train is None else train.fingerprint()[:DIGITS]
+    scores = {name: replace(score, samples=of, train=learned) for name, score in scores.items()}
+    known = (read_scores(folder) or {}) if keep and epoch is None else {}
+    merged, dropped = merge_scores(known, scores, of, lambda: splits.train.fingerprint() == method.data_.get("fingerprint"))
+    if dropped:
+        warnings.warn(
+            f"{folder} had scores of other samples, which are dropped: {listed(dropped)}; evaluate them again.",
+            stacklevel=3,
+        )
+    write_scores(folder, merged, epoch)
     return scores
 
 
@@ -99,14 +132,22 @@ def _write_images(folder: str | os.PathLike[str], method: Method, splits: Splits
 def run_data(method: Method, data: str | Path | None = None, options: Mapping[str, Any] | None = None) -> Splits:
     """Return the data that is named, or else that of the run, with its options and those given here."""
     if data is not None:
-        return load(data, **(options or {}))
+        return _arrange(load(data, **(options or {})), method)
     name = method.data_.get("name")
     if name is None:
         raise ValueError(
             "the run must name the data that it was fitted on; it was fitted from Python on arrays; pass --data "
             "(data in Python)."
         )
-    return load(name, **{**method.data_.get("options", {}), **(options or {})})
+    return _arrange(load(name, **{**method.data_.get("options", {}), **(options or {})}), method)
+
+
+def _arrange(splits: Splits, method: Method) -> Splits:
+    """Return splits with the features in the order of the fit, where both have names; a warning is given once."""
+    train = arrange_samples(splits.train, method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Splits(train, arrange_samples(splits.test, method))
 
 
 def checked_run_data(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from untwine.registry.checks import check_int
+from untwine.method.feature_order import arrange_samples
+from untwine.registry.checks import check_int, listed
 from untwine.runs.scores import Score
 from untwine.samples import Samples
 from untwine.training.progress import bar
@@ -72,7 +73,9 @@ def evaluate(
 
     chosen = find_metrics(metrics)
     check_int("seeds", seeds, 2)
+    samples = arrange_samples(samples, method)
     if train is not None:
+        train = arrange_samples(train, method)
         _check_train(samples, train)
     others = None if train is None else Encoded(method, train, method.encode(train.x), seeds)
     data = Encoded(method, samples, method.encode(samples.x), seeds, others)
@@ -144,8 +147,8 @@ def _check_train(samples: Samples, train: Samples) -> None:
     for name in ("label_names", "factor_names"):
         if getattr(train, name) != getattr(samples, name):
             raise ValueError(
-                f"train must have the {name} of the scored samples, {getattr(samples, name)}; got {getattr(train, name)}; "
-                "take both from one data set."
+                f"train must have the {name} of the scored samples, {listed(getattr(samples, name), 100) or 'none'}; got "
+                f"{listed(getattr(train, name), 100) or 'none'}; take both from one data set."
             )
     if shared := _target_sources(samples) & _target_sources(train):
         raise ValueError(

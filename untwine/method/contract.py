@@ -25,14 +25,14 @@ from untwine.latents import Latents
 from untwine.method import fields
 from untwine.method.estimator import Estimator
 from untwine.method.fields import Device, Precision, Seed
-from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require
+from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require, warn_of_counts
 from untwine.method.presets import Presets
 from untwine.registry.checks import check_int
 from untwine.runs import saving
 from untwine.runs.compatibility import to_former
 from untwine.runs.history import Row, read_history
 from untwine.runs.names import checkpoint_path, is_finished
-from untwine.samples import Samples, observations
+from untwine.samples import Samples
 from untwine.training import distributed
 from untwine.training.batches import as_float
 from untwine.training.errors import TrainingError
@@ -132,12 +132,14 @@ class Method(Presets, Estimator):
     ) -> Self:
         """Train on samples and return the method itself.
 
-        A method made by `paper` or `authors` warns where the samples differ from the preset's in shape or number.
+        A method made by `paper` or `authors` warns where the samples differ from the preset's in shape or number, and every
+        method where vectors look like raw counts: non-negative integers, 30 % of them or more 0, the largest 50 or more.
 
         Parameters
         ----------
         x, y
-            `Samples`; or an array, with `y` the supervision that the method needs: groups (0 is the background) or classes.
+            `Samples`; or an array, data frame or AnnData, with `y` the supervision that the method needs: groups (0 is the
+            background) or classes. The names of features are kept, and features of other samples brought into their order.
         networks
             Own modules in place of the named ones; they are never written as code, only their weights.
         out
@@ -161,6 +163,7 @@ class Method(Presets, Estimator):
         samples = as_samples(x, y, self.needs)
         require(samples, self.needs, type(self).__name__)
         self.warn_of_other_data(samples)
+        warn_of_counts(samples)
         start = time.monotonic()
         own = check_networks(networks)
         if resume and out is not None and is_finished(out):
@@ -267,6 +270,7 @@ class Method(Presets, Estimator):
             "own_networks": self.own_,
             "data": self.data_,
             "seconds": {"fit": self.seconds_},
+            **({"feature_names": list(self.feature_names)} if self.feature_names else {}),
         }
         saving.write(Path(folder), card, self.nets_.state_dict(), self.history_)
 
@@ -280,6 +284,7 @@ class Method(Presets, Estimator):
             )
         tensors = saving.read_weights(folder, card)
         self.inferred_ = dict(card.get("found", {}))
+        self.keep_feature_names(card.get("feature_names", ()))
         self._assemble(tuple(card["shape"]), own)
         try:
             self.nets_.load_state_dict(tensors)
@@ -311,6 +316,7 @@ class Method(Presets, Estimator):
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
         self.inferred_ = self.infer(samples)
+        self.keep_feature_names(samples.feature_names)
         self._assemble(samples.shape, own)
         if not samples.is_image:
             self.n_features_in_ = samples.shape[0]
@@ -347,7 +353,7 @@ class Method(Presets, Estimator):
 
     def _network_input(self, x: Samples | ArrayLike) -> Tensor:
         self._check_fitted()
-        samples = x.x if isinstance(x, Samples) else observations(x)
+        samples = self.arrange(x)
         if (shape := tuple(samples.shape[1:])) != self.shape_:
             title, got = type(self).__name__, f"got {shape}"
             if len(shape) == len(self.shape_) == 1:  # scikit-learn's own sentence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -14,6 +15,8 @@ from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.method.inputs import Needs
 from untwine.registry.checks import suggestion
+from untwine.registry.containers import feature_names_of
+from untwine.registry.features import in_order
 from untwine.samples import Samples, observations, unit_range
 
 
@@ -50,8 +53,27 @@ class Estimator(ABC):
 
     def score(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> float:
         """Return minus the mean squared error of reconstruction, so that higher is better."""
-        samples = x.x if isinstance(x, Samples) else observations(x)
+        samples = self.arrange(x)
         return -float(np.square(self.reconstruct(samples) - unit_range(samples)).mean())
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features of the fit; empty where they had none."""
+        return tuple(getattr(self, "feature_names_in_", ()))
+
+    def keep_feature_names(self, names: Sequence[str]) -> None:
+        """Keep the names of the features of a fit as `feature_names_in_`, which is not set where there are none."""
+        self.__dict__.pop("feature_names_in_", None)
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def arrange(self, x: Samples | ArrayLike) -> Array:
+        """Return samples as an array; where they and the fit name their features, with those of the fit in its order.
+
+        Missing features are refused, and those that the fit did not have are left out with a warning. An array has no names.
+        """
+        names = x.feature_names if isinstance(x, Samples) else feature_names_of(x)
+        return in_order(x.x if isinstance(x, Samples) else observations(x), names, self.feature_names)
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """Name the columns of `transform`: the block and the dimension."""

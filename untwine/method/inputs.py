@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+import warnings
 from collections.abc import Mapping
 from typing import Literal
 
@@ -15,6 +16,7 @@ from untwine._typing import Array
 from untwine.samples import BACKGROUND, Samples
 
 Needs = Literal["nothing", "groups", "labels"]
+COUNT_ZEROS, COUNT_MAX = 0.3, 50  # the share of zeros and the largest value from which integers look like counts
 
 
 def as_samples(x: Samples | ArrayLike, y: ArrayLike | None, needs: Needs) -> Samples:
@@ -32,6 +34,23 @@ def as_samples(x: Samples | ArrayLike, y: ArrayLike | None, needs: Needs) -> Sam
             raise ValueError("y must be groups as integers; got names; write 0 for the background and 1 or more for targets.")
         return Samples(array, groups=groups)
     return Samples(array, labels=np.asarray(y))
+
+
+def warn_of_counts(samples: Samples) -> None:
+    """Warn of vectors that look like raw counts.
+
+    All values are non-negative integers, the share `COUNT_ZEROS` of them or more is 0, and the largest is at least `COUNT_MAX`.
+    """
+    x = samples.x
+    if samples.is_image or x.min() < 0 or x.max() < COUNT_MAX:
+        return
+    zeros = float((x == 0).mean())
+    if zeros >= COUNT_ZEROS and np.equal(x, np.rint(x)).all():
+        warnings.warn(
+            f"x looks like raw counts: non-negative integers up to {x.max():.0f}, {100 * zeros:.0f} % of them 0; they are "
+            "taken as real numbers; normalise each sample to the same total and take np.log1p first.",
+            stacklevel=3,
+        )
 
 
 def require(samples: Samples, needs: Needs, title: str) -> None:

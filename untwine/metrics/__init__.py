@@ -21,6 +21,7 @@ from untwine.metrics.mig import mig_score
 from untwine.metrics.modularity import modularity_score
 from untwine.metrics.options import Options
 from untwine.metrics.per_class import per_class_accuracy
+from untwine.metrics.per_target import per_target_accuracy
 from untwine.metrics.probe import probe_accuracy
 from untwine.metrics.probe_strong import strong_factor_r2, strong_probe_accuracy
 from untwine.metrics.reading import mlp_probe_accuracy
@@ -72,6 +73,7 @@ __all__ = [
     "mlp_probe_accuracy",
     "modularity_score",
     "per_class_accuracy",
+    "per_target_accuracy",
     "probe_accuracy",
     "realism_scores",
     "reconstruction_error",

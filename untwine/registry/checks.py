@@ -59,3 +59,21 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     known = tuple(known)
     near = get_close_matches(str(name), known, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose one of {', '.join(known)}."
+
+
+def listed(names: Iterable[object], most: int = 200) -> str:
+    """Return names as text of about `most` characters: the first ones, and how many more there are."""
+    texts = tuple(map(str, names))
+    shown: list[str] = []
+    for name in texts:
+        if shown and sum(map(len, shown)) + 2 * len(shown) + len(name) > most:
+            break
+        shown.append(shortened(name, most))
+    more = len(texts) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def shortened(text: object, most: int = 40) -> str:
+    """Return the start of a text, with an ellipsis where it is longer."""
+    text = str(text)
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,4 +1,4 @@
-"""Checks of the columns of samples: groups, classes, sources, factors, masks, and the names of each."""
+"""Checks of the columns of samples: groups, classes, sources, factors, masks, ids, and the names of each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.registry.checks import shortened
 
 
 def check_integers(name: str, column: ArrayLike, n: int, least: int) -> Array:
@@ -116,13 +117,28 @@ def check_masks(masks: ArrayLike, x: Array) -> Array:
     return masks.astype(bool)
 
 
+def check_ids(ids: ArrayLike, n: int) -> Array:
+    """Return a text for each of n samples, or refuse the column."""
+    ids = np.asarray(ids)
+    if ids.shape != (n,):
+        raise ValueError(f"ids must be one value for each of the {n} samples of x; got shape {ids.shape}.")
+    return ids.astype(str)
+
+
+def join_ids(columns: Sequence[tuple[str, Array | None, int]]) -> Array | None:
+    """Join the ids of several sets, given by name with the number of samples; those without ids are numbered."""
+    if all(ids is None for _, ids, _ in columns):
+        return None
+    return np.concatenate([np.array([f"{name} {i}" for i in range(n)]) if ids is None else ids for name, ids, n in columns])
+
+
 def check_names(field: str, names: Sequence[str], many: int, default: tuple[str, ...]) -> tuple[str, ...]:
     """Return at least `many` different names, or the default where none are given."""
     if isinstance(names, str):
         raise TypeError(f"{field} must be a sequence of names; got the single string {names!r}; wrap it in a tuple.")
     names = tuple(map(str, names)) or default
     if len(names) < many or len(set(names)) != len(names):
-        raise ValueError(f"{field} must be {many} different names; got {names}.")
+        raise ValueError(f"{field} must be {many} different names; got {shortened(names, 200)}.")
     return names
 
 

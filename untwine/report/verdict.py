@@ -39,6 +39,24 @@ SALIENT_COLLAPSED = (
     "The salient block has collapsed: the decoder does not use it, whatever a classifier may predict from traces in it."
 )
 COMMON_COLLAPSED = "The common block has collapsed: the decoder does not use it, so what both groups share is in neither block."
+OTHER_SCORES = "Neither probe nor factors was scored, on which this judgement rests: see the scores of the other metrics below."
+OF_GROUND_TRUTH = (  # what the names of other scores of labels or factors start with
+    *(
+        "probe_",
+        "clustering",
+        "silhouette",
+        "ari",
+        "nmi",
+        "per_class",
+        "per_factor",
+        "leakage",
+        "regression",
+        "sap",
+        "mig",
+        "dci",
+    ),
+    *("modularity", "explicitness", "z_diff", "factor_vae", "attributes", "class_read", "swap"),
+)
 UNSCORED = "No labels and no ground-truth factors were scored, so the images below are all there is to judge by."
 
 
@@ -72,7 +90,9 @@ def verdict(run: Run) -> Verdict:
         _judge(metric, scores, chance_level(run, metric)) for metric in NOUNS if (scores := finite_scores(run, metric))
     ]
     if not judgements:
-        return Verdict("unknown", (UNSCORED,))
+        metrics = [split(name)[0] for name in run.scores]
+        other = any(metric.startswith(OF_GROUND_TRUTH) and metric != "leakage_group" for metric in metrics)
+        return Verdict("unknown", (OTHER_SCORES if other else UNSCORED,))
     # The worst counts: a salient block that encodes nothing at all keeps the other factors out as well.
     statuses = {status for status, _ in judgements}
     status = next(status for status in ("not", "partly", "disentangled", "single", "unknown") if status in statuses)

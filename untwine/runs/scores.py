@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,16 @@ from typing import Any
 from untwine.runs import files
 from untwine.runs.names import scores_name
 
+OPTIONAL = ("options", "samples", "train")
+
 
 @dataclass(frozen=True)
 class Score:
     """One value with its name, 95 % interval, number of samples, seconds and direction ("higher", "lower" or "info").
 
     `version` is that of its metric: numbers of one version can be compared, for the same codes give the same number. `options`
-    are those of the metric that do not have their default value.
+    are those of the metric that do not have their default value. `samples` is the start of the fingerprint of what was scored,
+    and `train` that of the samples that classifiers were fitted on, if they are others; both are empty where not known.
     """
 
     name: str
@@ -30,10 +33,12 @@ class Score:
     direction: str
     version: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)
+    samples: str = ""
+    train: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `scores.json` keeps under the score's name; `options` only where there are some."""
-        return {key: value for key, value in asdict(self).items() if key != "name" and (key != "options" or value)}
+        """Return what `scores.json` keeps under the score's name; `options`, `samples` and `train` only if they are known."""
+        return {key: value for key, value in asdict(self).items() if key != "name" and (key not in OPTIONAL or value)}
 
 
 def scores_path(folder: str | os.PathLike[str], epoch: int | None = None) -> Path:
@@ -46,6 +51,26 @@ def write_scores(folder: str | os.PathLike[str], scores: Mapping[str, Score], ep
     path = scores_path(folder, epoch)
     files.write_json(path, {name: score.to_json() for name, score in scores.items()})
     return path
+
+
+def merge_scores(
+    known: Mapping[str, Score], scores: Mapping[str, Score], samples: str, is_own: Callable[[], bool]
+) -> tuple[dict[str, Score], list[str]]:
+    """Return new scores beside known ones of the same samples, and the names of known ones that are of other samples.
+
+    Parameters
+    ----------
+    known, scores
+        The scores of before and those measured anew, which replace their former values.
+    samples
+        The start of the fingerprint of the samples that were scored anew.
+    is_own
+        Whether these are the run's own test split, which scores from before `samples` was recorded are taken to be of; called
+        only if there are such scores.
+    """
+    own = all(score.samples for score in known.values()) or is_own()
+    stay = {name: score for name, score in known.items() if score.samples == samples or (not score.samples and own)}
+    return {**stay, **scores}, [name for name in known if name not in stay and name not in scores]
 
 
 def read_scores(folder: str | os.PathLike[str], epoch: int | None = None) -> dict[str, Score] | None:
@@ -76,6 +101,8 @@ def _score(path: Path, name: str, entry: Any) -> Score:
         direction=direction if isinstance(direction, str) else "info",
         version=version if isinstance(version, int) else 1,
         options=options if isinstance(options, dict) else {},
+        samples=str(entry.get("samples", "")),
+        train=str(entry.get("train", "")),
     )
 
 

@@ -163,6 +163,7 @@ def _score(cell: Cell, folder: Path, method: Method, splits: Splits, metrics: Se
         train=train,
         skip_inapplicable=True,
         gallery=False,
+        keep=False,
         epoch=epoch,
     )
 

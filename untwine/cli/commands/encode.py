@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from untwine.cli.flags import DataSettings, Overwrite, Run
+from untwine.cli.inputs import read_input
 from untwine.cli.outputs import check_new, write_arrays, write_csv
 from untwine.cli.run_data import run_splits
+from untwine.cli.settings import parse_settings
+
+if TYPE_CHECKING:
+    from untwine._typing import Array
+    from untwine.latents import Latents
+    from untwine.method.contract import Method
+    from untwine.samples import Samples
 
 ORDER = 40
 
@@ -21,12 +30,18 @@ def command(
     split: Literal["train", "test", "all"] = "all",
     overwrite: Overwrite = False,
 ) -> None:
-    """Encode data and write the latent codes as .npz (one array per block) or .csv (one column per latent).
+    """Encode data and write the latent codes, sample by sample in the order of the data.
+
+    A .csv has a row per sample: its id, group and label, where known, and one column per latent. An .npz has one array per
+    block and `ids`, `groups`, `labels`, `group_names` and `label_names`. The id is that of the file (a column `id`, an array
+    `ids`, the names of image files), else the position in the file, counted from 0. Images are converted to the size and the
+    channels of the run, and the columns of a table are brought into its order.
 
     For example:
 
     - the test split of the run's data: `untwine encode runs/x --split test --out codes.npz`
     - your own data: `untwine encode runs/x cells.csv --out codes.csv`
+    - one image: `untwine encode runs/x patient.png --out codes.csv`
 
     Parameters
     ----------
@@ -35,19 +50,73 @@ def command(
     out
         The .npz or .csv file to write.
     split
-        The train split, the test split, or all samples, train first.
+        The train split, the test split, or all samples: of a path in its own order, of a data set the train split first.
     """
-    import numpy as np
-
     from untwine.methods import load_method
 
     check_new(out, (".npz", ".csv"), overwrite)
     method = load_method(run)
-    splits = run_splits(method, data, data_set)
-    x = np.concatenate([splits.train.x, splits.test.x]) if split == "all" else getattr(splits, split).x
-    z = method.encode(x)
-    if out.suffix == ".npz":
-        write_arrays(out, dict(z))
-    else:
-        write_csv(out, method.get_feature_names_out().tolist(), z.array())
+    sets, note = _samples(method, data, data_set, split)
+    z = method.encode(sets[0].x) if len(sets) == 1 else _join([method.encode(one.x) for one in sets])
+    (_write_npz if out.suffix == ".npz" else _write_csv)(out, sets, z, method)
+    if note:
+        print(f"untwine: note: {note}", file=sys.stderr)
     print(f"{z.n_samples} samples as {', '.join(f'{name} ({codes.shape[1]})' for name, codes in z.items())}: {out}")
+
+
+def _samples(method: Method, data: str | None, settings: tuple[str, ...], split: str) -> tuple[list[Samples], str]:
+    """Return the samples, in one set or a set for each split, all with ids, and a note on how images were converted."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from untwine.data import data_sets
+
+    name = method.data_.get("name") if data is None else data
+    if split == "all" and name is not None and name not in data_sets() and Path(name).expanduser().exists():
+        # The shape of the run, not an option, says to which size images are converted.
+        if wrong := [option for option in parse_settings(settings, "--data-set") if option != "size"]:
+            raise ValueError(
+                f"--data-set {wrong[0]} belongs to a split; got it with all samples of {name}; add --split test, or drop it."
+            )
+        samples, note = read_input(Path(name), method)
+        return [samples if samples.ids is not None else replace(samples, ids=np.arange(len(samples)))], note
+    splits = run_splits(method, data, settings)
+    chosen = {split: getattr(splits, split)} if split != "all" else splits._asdict()
+    return [
+        one if one.ids is not None else replace(one, ids=np.array([f"{which} {i}" for i in range(len(one))]))
+        for which, one in chosen.items()
+    ], ""
+
+
+def _join(latents: list[Latents]) -> Latents:
+    import numpy as np
+
+    from untwine.latents import Latents
+
+    return Latents({name: np.concatenate([one[name] for one in latents]) for name in latents[0]})
+
+
+def _write_npz(out: Path, sets: list[Samples], z: Latents, method: Method) -> None:
+    import numpy as np
+
+    arrays: dict[str, Array] = {**z, "ids": np.concatenate([one.ids for one in sets])}
+    for column in ("group", "label"):
+        numbers = [getattr(one, f"{column}s") for one in sets]
+        if all(one is not None for one in numbers):
+            names = max((getattr(one, f"{column}_names") for one in sets), key=len)
+            arrays |= {f"{column}s": np.concatenate(numbers), f"{column}_names": np.array(names)}
+    write_arrays(out, arrays)
+
+
+def _write_csv(out: Path, sets: list[Samples], z: Latents, method: Method) -> None:
+    import numpy as np
+
+    columns: dict[str, list[str]] = {"id": [str(one) for samples in sets for one in np.asarray(samples.ids)]}
+    for column in ("group", "label"):
+        if all(getattr(one, f"{column}s") is not None for one in sets):
+            columns[column] = [
+                getattr(one, f"{column}_names")[i] if i >= 0 else "" for one in sets for i in getattr(one, f"{column}s")
+            ]
+    rows = [[*about, *codes] for *about, codes in zip(*columns.values(), z.array().tolist(), strict=True)]
+    write_csv(out, [*columns, *method.get_feature_names_out()], rows)

@@ -33,7 +33,8 @@ def command(
 ) -> None:
     """Score every latent block of a run on the test split of its data, and store what the report shows.
 
-    Scores go into scores.json of the run folder; images, latent diagnostics and the contrast test beside it.
+    Scores go into scores.json of the run folder, where those measured before on the same samples stay; images, latent
+    diagnostics and the contrast test go beside it.
 
     For example:
 

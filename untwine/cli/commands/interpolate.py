@@ -57,13 +57,20 @@ def command(
     check_int("--steps", steps, 2)
     if four:
         return _write_grid(method, run, a, b, output, block, moving, steps, source)
-    (x, y), notes = load_inputs((a, b), method.shape_, lambda: test_samples(method, run, source), source)
+    (x, y), notes = load_inputs((a, b), method, lambda: test_samples(method, run, source), source)
     check_size(output.out, max(len(x), len(y)), steps)
     between = manipulate.interpolate(method, x, y, moving, steps)
     words = "all blocks change" if moving is None else f"the {block} block changes, all others stay"
     ends = [end if len(end) == len(between) else end.repeat(len(between), axis=0) for end in (x, y)]
     titles = "A", words, "B"
-    write_generated(output, {"a": x, "b": y}, "interpolated", between, lambda: plots.strips(between, ends[0], ends[1], titles))
+    write_generated(
+        output,
+        {"a": x, "b": y},
+        "interpolated",
+        between,
+        lambda: plots.strips(between, ends[0], ends[1], titles),
+        method.feature_names,
+    )
     print_written(output, "interpolate", block, between, f"{count(between)} interpolated, {words}", notes)
 
 
@@ -84,8 +91,8 @@ def _write_grid(
     if b is not None or source.samples is not None:
         raise ValueError("--four takes the four corners from A; got B or --samples as well; put them into one file.")
     check_size(output.out, steps, steps)
-    (x,), notes = load_inputs((a,), method.shape_, lambda: test_samples(method, run, source), source, 4)
+    (x,), notes = load_inputs((a,), method, lambda: test_samples(method, run, source), source, 4)
     between = manipulate.interpolate_four(method, x, moving, steps)
     words = "all blocks change" if moving is None else f"the {block} block changes, all others stay"
-    write_generated(output, {"corners": x}, "interpolated", between, lambda: plots.interpolation(between))
+    write_generated(output, {"corners": x}, "interpolated", between, lambda: plots.interpolation(between), method.feature_names)
     print_written(output, "interpolate", block, between, f"{count(between)} interpolated, {words}", notes)

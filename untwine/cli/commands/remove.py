@@ -56,7 +56,7 @@ def command(
         test.append(test_samples(method, run, source))
         return test[0]
 
-    (given,), notes = load_inputs((x,), method.shape_, load_test, source)
+    (given,), notes = load_inputs((x,), method, load_test, source)
     check_size(output.out, 1, len(given))
     removed = manipulate.remove(method, given, block)
     arrays, masks = {"x": given}, None
@@ -70,5 +70,5 @@ def command(
             return plots.salient_maps(given, method.reconstruct(given), removed, masks)
         return plots.image_rows({"original": given, "reconstruction": method.reconstruct(given), f"without {block}": removed})
 
-    write_generated(output, arrays, "removed", removed, draw)
+    write_generated(output, arrays, "removed", removed, draw, method.feature_names)
     print_written(output, "remove", block, removed, f"{count(removed)} without the {block} block", notes)

@@ -97,7 +97,7 @@ def _sample_given(
     method = next(iter(methods.values()))
     rest = manipulate.other_block(method, block)
     test = cache(lambda: test_samples(method, run, source))
-    (given,), notes = load_inputs((x,), method.shape_, test, source)
+    (given,), notes = load_inputs((x,), method, test, source)
     check_size(output.out, len(given), len(methods) * (n + reference))
     like = test().x[target_indices(test())] if like_targets else None
     drawn = {
@@ -105,7 +105,9 @@ def _sample_given(
     }
     first = {name: manipulate.remove(one, given, block) for name, one in methods.items()} if reference else None
     sampled = _in_columns(drawn, first)
-    write_generated(output, {"x": given}, "sampled", sampled, lambda: _draw(given, drawn, first, (rest, block)))
+    write_generated(
+        output, {"x": given}, "sampled", sampled, lambda: _draw(given, drawn, first, (rest, block)), method.feature_names
+    )
     origin = "near those of targets" if like_targets else "from the prior (--draw data: near those of targets)"
     of = f"{', '.join(methods)} in turn: " * (len(methods) > 1) + "the reference and " * reference
     summary = f"{count(sampled)}, {rest} block by row, {of}new {block} codes by column {origin}"
@@ -140,7 +142,9 @@ def _sample_generated(method: Method, output: OutputFlags, generated: int, n: in
     check_size(output.out, generated, n + 1)
     sampled = manipulate.sample_grid(method, generated, n, block, seed=seed)
     titles = f"no {block} block", f"generated {rest} block with generated {block} blocks", ""
-    write_generated(output, {}, "sampled", sampled, lambda: plots.strips(sampled[:, 1:], sampled[:, 0], titles=titles))
+    write_generated(
+        output, {}, "sampled", sampled, lambda: plots.strips(sampled[:, 1:], sampled[:, 0], titles=titles), method.feature_names
+    )
     summary = f"{count(sampled)}, generated {rest} block by row, without a {block} block and with {n} generated ones by column"
     print_written(output, "sample", block, sampled, summary, [])
 
@@ -153,5 +157,5 @@ def _sample_all(method: Method, output: OutputFlags, n: int, seed: int) -> None:
     check_size(output.out, -(-n // COLUMNS), COLUMNS)
     check_int("--seed", seed, 0)
     sampled = method.sample(n, seed)
-    write_generated(output, {}, "sampled", sampled, lambda: plots.strips(as_grid(sampled)))
+    write_generated(output, {}, "sampled", sampled, lambda: plots.strips(as_grid(sampled)), method.feature_names)
     print_written(output, "sample", "all", sampled, f"{count(sampled)} with all blocks from the prior", [])

@@ -52,7 +52,7 @@ def command(
     if beside and not pairs:
         raise ValueError("--beside compares runs pair by pair; got it without --pairs; add --pairs.")
     methods = open_beside(method, run, beside, block)
-    (x, y), notes = load_inputs((a, b), method.shape_, lambda: test_samples(method, run, source), source)
+    (x, y), notes = load_inputs((a, b), method, lambda: test_samples(method, run, source), source)
     check_size(output.out, *((len(methods), max(len(x), len(y))) if pairs else (len(x), len(y))))
     swapped = (manipulate.swap if pairs else manipulate.swap_grid)(method, x, y, block)
     if beside:
@@ -64,7 +64,7 @@ def command(
         rows = {f"by {name}": row for name, row in zip(methods, swapped, strict=True)} if beside else {"swapped": swapped}
         return plots.image_rows({f"{rest} block from": x, f"{block} block from": y} | rows)
 
-    write_generated(output, {"a": x, "b": y}, "swapped", swapped, draw)
+    write_generated(output, {"a": x, "b": y}, "swapped", swapped, draw, method.feature_names)
     layout = "pair by pair" if pairs else f"{rest} block by row, {block} block by column"
     layout += f", {', '.join(methods)} one below the other" * bool(beside)
     print_written(output, "swap", block, swapped, f"{count(swapped)} swapped, {layout}", notes)

@@ -57,13 +57,13 @@ def command(
     rest = manipulate.other_block(method, "class")
     check_int("--n", n, 1)
     if to is None:
-        (x, y), notes = load_inputs((a, style), method.shape_, lambda: test_samples(method, run, source), source)
+        (x, y), notes = load_inputs((a, style), method, lambda: test_samples(method, run, source), source)
     else:
         test = test_samples(method, run, source)
         inside = domain_mask(test, to)
         order = class_balanced_order(test.labels, np.flatnonzero(inside), np.random.default_rng(source.seed))
         # Samples to translate come from the other domains, where there are any.
-        (x,), notes = load_inputs((a,), method.shape_, lambda: test if inside.all() else test[~inside], source)
+        (x,), notes = load_inputs((a,), method, lambda: test if inside.all() else test[~inside], source)
         y = test.x[order[:n]]
     check_size(output.out, len(x), len(y))
     translated = manipulate.swap_grid(method, x, y, "class")
@@ -71,6 +71,6 @@ def command(
     def draw() -> Figure:
         return plots.swap_grid(x, y, translated, (rest, "class"))
 
-    write_generated(output, {"a": x, "styles": y}, "translated", translated, draw)
+    write_generated(output, {"a": x, "styles": y}, "translated", translated, draw, method.feature_names)
     summary = f"{count(translated)} translated, {rest} block by row, class block by column"
     print_written(output, "translate", "class", translated, summary, notes)

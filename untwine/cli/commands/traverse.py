@@ -76,7 +76,7 @@ def command(
     width, chosen = method.blocks[block], choose or None
     _check(steps, latents, chosen, width)
     test = cache(lambda: test_samples(method, run, source))
-    (start,), notes = load_inputs((x,), method.shape_, test, source, 1)
+    (start,), notes = load_inputs((x,), method, test, source, 1)
     if latents is None and chosen is None and output.out.suffix == ".png" and width > MAX_SHOWN:
         latents = MAX_SHOWN
         notes = [*notes, f"the {MAX_SHOWN} of {width} {block} latents that change most are shown; --latents shows more."]
@@ -93,7 +93,7 @@ def command(
     def draw() -> Figure:
         return plots.traversal_grid(result.samples, result.values, names, result.change)
 
-    write_generated(output, inputs, "traversed", result.samples, draw)
+    write_generated(output, inputs, "traversed", result.samples, draw, method.feature_names)
     order = "in the order given" if chosen else "the one that changes most first"
     summary = f"{len(names)} {block} latents x {steps} steps, {order}" + f" ({', '.join(names)})" * factors
     print_written(output, "traverse", block, result.samples, summary, notes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ import numpy as np
 from untwine._typing import Array
 from untwine.samples import Samples
 
-COLUMNS = ("groups", "labels", "factors", "sources")
-NAMES = ("group_names", "label_names", "factor_names", "source_names")
+COLUMNS = ("groups", "labels", "factors", "sources", "ids")
+NAMES = ("group_names", "label_names", "factor_names", "source_names", "feature_names")
 SPLIT, TRAIN, TEST = "split", "train", "test"
 
 
@@ -62,7 +63,9 @@ def _from_groups(arrays: dict[str, Array]) -> Samples:
             "arrays must be x, or background and target (or several target_...); "
             f"got {', '.join(arrays) or 'none'}; save them with np.savez(path, target=..., background=...)."
         )
-    return Samples.contrast(target=targets, background=arrays["background"])
+    samples = Samples.contrast(target=targets, background=arrays["background"])
+    sets = {"background": arrays["background"], **targets}
+    return replace(samples, ids=np.array([f"{name} {i}" for name, x in sets.items() for i in range(len(x))]))
 
 
 def load_arrays(path: Path, required: Sequence[str] = ()) -> dict[str, Array]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
 GREY, COLOUR = ("1", "L", "LA"), ("P", "RGB", "RGBA", "CMYK", "YCbCr")
+GREY_16 = ("I;16", "I;16L", "I;16B", "I;16N")
 LAYOUT = (
     "a folder must contain images, or the folders background/ and target/ (or target_a/, target_b/, ...) of images, or a "
     "folder of images for each class"
@@ -32,18 +33,19 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
     Parameters
     ----------
     path
-        An `.npz` with the array `x` and, where known, `groups`, `labels`, `factors`, `sources` and `group_names`,
-        `label_names`, `factor_names`, `source_names`; or with the arrays `background` and `target` (or several `target_...`).
+        An `.npz` with the array `x` and, where known, `groups`, `labels`, `factors`, `sources`, `ids` and `group_names`,
+        `label_names`, `factor_names`, `source_names`, `feature_names`; or with the arrays `background` and `target`
+        (or several `target_...`).
         Nothing pickled is read. An array `split` beside x, "train" or "test" for each sample, is for `load`.
 
         An `.npy` with x alone.
 
-        A `.csv` of numbers, with or without a header; columns named `group`, `label` and `source` become
-        groups, labels and sources.
+        A `.csv` of numbers, with or without a header; columns named `group`, `label`, `source` and `id` become
+        groups, labels, sources and ids, and the names of all others feature_names.
 
         A folder with `background/` and `target/`, or several `target_.../`, of images; or with a folder of images for each
         class, whose names become the labels; or of images alone, without groups and labels. Images are grey if all of them
-        are, else RGB.
+        are, else RGB. Grey images of 16 bits are divided by 65535, where all have 16 bits.
     size
         For images: side length in pixels to which the central square of each is resized. Without it all images must have
         the same size.
@@ -51,7 +53,8 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
     Returns
     -------
     samples
-        Samples in the order of the file or of the sorted file names, the background first.
+        Samples in the order of the file, or of the sorted file names, the background first. Images have their file names as
+        ids.
     """
     if not isinstance(path, (str, Path)):
         raise TypeError(f"path must be a str or Path; got {path!r}.")
@@ -64,7 +67,7 @@ def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
         raise ValueError(f"path must be a file or a folder; {path} does not exist; correct the path.")
     ending = path.suffix.lower()
     if ending in ENDINGS:
-        return Samples(_read_images([path], size))
+        return Samples(_read_images([path], size), ids=np.array([path.name]))
     if size is not None:
         raise ValueError(f"size applies to images; {path} is neither an image nor a folder of images; drop size.")
     if ending in (".npz", ".npy"):
@@ -85,17 +88,23 @@ def _read_folder(folder: Path, size: int | None) -> Samples:
     if not targets:
         classes = _class_folders(folder)
         if not classes:
-            return Samples(_read_images(_list_images(folder), size))
+            paths = _list_images(folder)
+            return Samples(_read_images(paths, size), ids=_ids(paths, folder))
         labels = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
-        images = _read_images([path for paths in classes.values() for path in paths], size)
-        return Samples(images, labels=labels, label_names=tuple(classes))
+        paths = [path for own in classes.values() for path in own]
+        return Samples(_read_images(paths, size), labels=labels, label_names=tuple(classes), ids=_ids(paths, folder))
     groups = {"background": _list_images(background), **{p.name.removeprefix("target_"): _list_images(p) for p in targets}}
     if len(groups) != len(targets) + 1 or "" in groups:
         names = ", ".join(p.name for p in targets)
         raise ValueError(f"{folder} must have target folders of different names; got {names}; rename them.")
     numbers = np.repeat(np.arange(len(groups)), [len(paths) for paths in groups.values()])
-    images = _read_images([path for paths in groups.values() for path in paths], size)
-    return Samples(images, groups=numbers, group_names=tuple(groups))
+    paths = [path for own in groups.values() for path in own]
+    return Samples(_read_images(paths, size), groups=numbers, group_names=tuple(groups), ids=_ids(paths, folder))
+
+
+def _ids(paths: list[Path], folder: Path) -> Array:
+    """Return the names of files, from the folder on."""
+    return np.array([path.relative_to(folder).as_posix() for path in paths])
 
 
 def _class_folders(folder: Path) -> dict[str, list[Path]]:
@@ -114,11 +123,17 @@ def _list_images(folder: Path) -> list[Path]:
 
 
 def _read_images(paths: list[Path], size: int | None) -> Array:
-    """Read images of one size as (n, C, H, W) uint8: one channel if all are grey, else three."""
+    """Read images of one size as (n, C, H, W) uint8: one channel if all are grey, else three; 16 bits as floats in [0, 1]."""
     from PIL import Image
 
     images = [_open(path) for path in paths]
-    mode = "L" if all(image.mode in GREY for image in images) else "RGB"
+    deep = [image.mode == "F" for image in images]
+    if any(deep) and not all(deep):
+        raise ValueError(
+            f"{paths[deep.index(True)]} must have 8 bits per channel, as {paths[deep.index(False)].name} has; got 16; save all "
+            "of them with 8 or all with 16 bits."
+        )
+    mode = "F" if any(deep) else "L" if all(image.mode in GREY for image in images) else "RGB"
     arrays = []
     for path, image in zip(paths, images, strict=True):
         one = image.convert(mode)
@@ -137,14 +152,20 @@ def _read_images(paths: list[Path], size: int | None) -> Array:
                 f"{images[0].width} x {images[0].height}; pass size, for instance size=64, to resize all images."
             )
         arrays.append(np.asarray(one).reshape(one.height, one.width, -1))
-    return channels_first(np.stack(arrays))
+    stacked = channels_first(np.stack(arrays))
+    return np.clip(stacked, 0, 1) if mode == "F" else stacked  # resizing overshoots at edges
 
 
 def _open(path: Path) -> Image.Image:
     opened = open_image(path)
+    if opened.mode in GREY_16:
+        from PIL import Image
+
+        return Image.fromarray(np.asarray(opened).astype(np.float32) / np.float32(65535))
     if opened.mode not in GREY + COLOUR:
         raise ValueError(
-            f"{path} must have 8 bits per channel, grey or colour; got PIL's mode {opened.mode}; convert it, or use an .npz."
+            f"{path} must have 8 bits per channel, grey or colour, or 16 bits, grey; got Pillow's mode {opened.mode}; save it "
+            "otherwise, or write an .npz of floats in [0, 1], (x - low) / (high - low)."
         )
     if opened.has_transparency_data:
         opened = opened.convert("LA" if opened.mode in GREY else "RGBA")

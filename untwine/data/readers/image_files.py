@@ -40,7 +40,13 @@ def open_image(file: Path | IO[bytes], mode: str | None = None, name: str = "") 
         with Image.open(file) as image:
             image.load()
             return image.copy() if mode is None else image.convert(mode)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError:
+        # Pillow refuses what has twice as many pixels as it warns of.
+        limit = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+        raise ValueError(
+            f"{name or file} must have at most {limit:,} pixels, the limit of Pillow; it has more; resize or remove it."
+        ) from None
+    except (OSError, SyntaxError, ValueError) as error:
         raise ValueError(f"{name or file} must be an image; it cannot be read ({error}); replace or remove it.") from None
 
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from untwine._typing import Array
+from untwine.registry.checks import join_choices, listed, shortened
 from untwine.samples import Samples
 
-ROLES = {name: role for role in ("group", "label", "source") for name in (role, f"{role}s")}
+ROLES = {name: role for role in ("group", "label", "source", "id") for name in (role, f"{role}s")}
+SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
 def read_table(path: Path) -> Samples:
@@ -19,7 +21,8 @@ def read_table(path: Path) -> Samples:
 
     A column named `group` has integers (0 is the background), or names of which one is `background`. A column named
     `label` has integers or names; an empty cell is an unknown label. A column named `source` has integers or names of what
-    each sample was made from or belongs to.
+    each sample was made from or belongs to, and one named `id` a name of each sample. The names of all others are those of the
+    features.
     """
     lines = _rows(path)
     names = _header(path, lines[0][1])
@@ -31,18 +34,20 @@ def read_table(path: Path) -> Samples:
     features = [i for i in range(len(lines[0][1])) if i not in roles.values()]
     if not features:
         raise ValueError(
-            f"{path} must have at least one column of numbers besides group and label (and source); got none; add one."
+            f"{path} must have at least one column of numbers besides group and label (and source, id); got none; add one."
         )
     x = _numbers(path, lines, features, names)
     columns: dict[str, Any] = {}
     for role, index in roles.items():
         cells = [row[index].strip() for _, row in lines]
-        if role == "source":
+        if role == "id":
+            columns["ids"] = np.array(cells)
+        elif role == "source":
             columns["sources"] = _sources(path, cells)
         else:
             columns[f"{role}s"], columns[f"{role}_names"] = _groups(path, cells) if role == "group" else _labels(cells)
     try:
-        return Samples(x, **columns)
+        return Samples(x, **columns, feature_names=tuple(names[i] for i in features) if names else ())
     except (ValueError, TypeError) as error:
         raise type(error)(f"{path}: {error}") from None
 
@@ -60,6 +65,12 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     if not lines:
         raise ValueError(f"{path} must have rows of numbers; it is empty; add rows.")
     width = len(lines[0][1])
+    for mark, words in SEPARATORS.items():
+        if any(mark in cell for cell in lines[0][1]):
+            raise ValueError(
+                f"{path} must have commas between its columns; its first line has {words}; save it with commas, and with "
+                "points in decimal numbers."
+            )
     for number, row in lines:
         if len(row) != width:
             raise ValueError(
@@ -75,7 +86,7 @@ def _header(path: Path, first: list[str]) -> list[str]:
     names = [cell.strip() for cell in first]
     if any(numeric):
         raise ValueError(
-            f"{path} must have names or numbers in its first line; it mixes them ({', '.join(names[:6])}); name all columns."
+            f"{path} must have names or numbers in its first line; it mixes them ({listed(names, 60)}); name all columns."
         )
     if "" in names:
         raise ValueError(
@@ -102,9 +113,16 @@ def _numbers(path: Path, lines: list[tuple[int, list[str]]], features: list[int]
         return np.array([[row[i] for i in features] for _, row in lines], dtype=np.float64)
     except ValueError:
         line, column = next((n, i) for n, row in lines for i in features if not _is_number(row[i]))
-        cell = next(row for n, row in lines if n == line)[column]
-        where = repr(names[column]) if names else f"number {column + 1}"
-        raise ValueError(f"{path} must have a number in line {line}, column {where}; got {cell!r}; correct it.") from None
+        cells = {n: row[column].strip() for n, row in lines}
+        where = repr(shortened(names[column])) if names else f"number {column + 1}"
+        if not cells[line]:
+            got, advice = "got ''", "fill the cell, or leave the row or the column out"
+        elif all(not _is_number(cell) for cell in cells.values()):
+            got = f"got text in all of that column, such as {shortened(cells[line])!r}"
+            advice = f"leave it out, or name it {join_choices(dict.fromkeys(ROLES.values()))} if it is one"
+        else:
+            got, advice = f"got {shortened(cells[line])!r}", "correct it"
+        raise ValueError(f"{path} must have a number in line {line}, column {where}; {got}; {advice}.") from None
 
 
 def _groups(path: Path, cells: list[str]) -> tuple[Array, tuple[str, ...]]:
@@ -114,7 +132,7 @@ def _groups(path: Path, cells: list[str]) -> tuple[Array, tuple[str, ...]]:
     if "background" not in cells or "" in cells:
         raise ValueError(
             f"{path} must have integers in its group column (0 is the background), or names of which one is 'background'; "
-            f"got {', '.join(map(repr, names[1:4]))}; rename the background."
+            f"got {listed(map(repr, names[1:4]), 100)}; rename the background."
         )
     return np.array([names.index(cell) for cell in cells]), names
 
