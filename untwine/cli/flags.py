@@ -46,6 +46,9 @@ Beside = Annotated[
 ]
 Plain = Annotated[bool, Parameter(help="Write a .png of the generated images alone, pixel by pixel, without labels.")]
 Overwrite = Annotated[bool, Parameter(help="Replace an existing file.")]
+Threads = Annotated[
+    int | None, Parameter(help="Threads of the computation; by default one per core. Fewer may be faster on a busy machine.")
+]
 Quiet = Annotated[bool, Parameter(help="Show no progress.")]
 Json = Annotated[bool, Parameter(help="Print the result as JSON.")]
 

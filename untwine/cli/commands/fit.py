@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from untwine.cli.flags import DataSettings, Json, Quiet, Settings
+from untwine.cli.flags import DataSettings, Json, Quiet, Settings, Threads
 from untwine.cli.out_folder import check_out, replace_on_success
 from untwine.cli.outputs import next_command, print_json
 from untwine.cli.settings import check_known, parse_settings
@@ -28,6 +28,7 @@ def command(
     resume: bool = False,
     overwrite: bool = False,
     every: float = 60.0,
+    threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -64,6 +65,9 @@ def command(
     every
         Seconds between checkpoints.
     """
+    from untwine.training.threads import set_threads
+
+    set_threads(threads)  # before the numerical libraries are imported
     from untwine.data import load, origin
     from untwine.methods import find_method
     from untwine.training import distributed

@@ -22,6 +22,7 @@ from typing import Any
 from untwine.data import Splits, load
 from untwine.runs.saving import seal
 from untwine.study.cells import Cell, run_cell
+from untwine.training.threads import wait_policy
 
 START = "from untwine.study.executors.local import serve; serve()"
 STOP_SECONDS = 20.0  # that a stopped worker has to write a checkpoint
@@ -62,7 +63,8 @@ class Worker:
 
     def __init__(self, out: Path, threads: int, log: Path) -> None:
         self.command = [sys.executable, "-c", START, str(out), str(threads)]
-        self.environment, self.log = os.environ | {"OMP_NUM_THREADS": str(threads)}, log
+        self.environment = os.environ | wait_policy(os.environ) | {"OMP_NUM_THREADS": str(threads)}
+        self.log = log
         self.process: subprocess.Popen[str] | None = None
         self.stopped = False
 
