@@ -27,7 +27,10 @@ Out = Annotated[
         "on vectors, .csv."
     ),
 ]
-Block = Annotated[str, Parameter(help="A latent block of the run, such as salient, common, class or content.")]
+Block = Annotated[
+    str | None,
+    Parameter(help="A latent block of the run, such as salient, common, class or content; by default salient, or class."),
+]
 SampleCount = Annotated[int | None, Parameter(help="How many samples to take; by default 6 of the data, and all of a file.")]
 OtherData = Annotated[
     str | None,
