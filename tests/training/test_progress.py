@@ -48,7 +48,7 @@ def test_percent_and_times_fit_and_the_terms_are_cut(monkeypatch, width, title):
 def test_a_file_gets_a_line_for_every_tenth(monkeypatch):
     shown = lines(monkeypatch, io.StringIO(), total=1000, step=0.1)
     assert len(shown) == 10 + 1
-    assert shown[4] == f"training  50% 0:00:50 left 0:00:50  {TERMS}"
+    assert shown[4] == f"training  50 %, 50 s, 50 s left  {TERMS}"
 
 
 def test_a_file_gets_a_line_a_minute_of_a_long_task(monkeypatch):
@@ -58,4 +58,15 @@ def test_a_file_gets_a_line_a_minute_of_a_long_task(monkeypatch):
 
 def test_what_a_resumed_task_did_before_does_not_count_as_fast(monkeypatch):
     shown = lines(monkeypatch, io.StringIO(), total=100, step=1.0, start=49)
-    assert shown[0].startswith("training  50% 0:00:01 left 0:00:50")
+    assert shown[0].startswith("training  50 %, 1 s, 50 s left")
+
+
+def test_before_anything_is_done_the_time_left_is_unknown(monkeypatch):
+    now, file = [0.0], io.StringIO()
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("sys.stderr", file)
+    with progress.bar("study", 4, True) as advance:
+        for _ in range(3):
+            now[0] += 40
+            advance(0, lambda: "0 of 4 cells")
+    assert file.getvalue() == "study   0 %, 80 s  0 of 4 cells\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -63,7 +64,9 @@ def _printed(title: str, total: int) -> Iterator[Advance]:
         tenth = 10 * done // max(total, 1)
         if tenth > shown or time.monotonic() - last >= LINE_SECONDS:
             shown, last = tenth, time.monotonic()
-            print(f"{title} {clock.numbers(done)}  {note()}", file=sys.stderr, flush=True)
+            percent, spent, left = clock.read(done)
+            rest = "" if math.isnan(left) else f", {left:.0f} s left"
+            print(f"{title} {percent:3d} %, {spent:.0f} s{rest}  {note()}", file=sys.stderr, flush=True)
 
     yield advance
 
@@ -78,10 +81,13 @@ class _Clock:
         if self.first < 0:
             self.first = max(done - 1, 0)
 
-    def numbers(self, done: int) -> str:
+    def read(self, done: int) -> tuple[int, float, float]:
         spent, new = time.monotonic() - self.begin, done - max(self.first, 0)
-        left = _hours(spent / new * (self.total - done)) if new > 0 else "-:--:--"
-        return f"{100 * done // max(self.total, 1):3d}% {_hours(spent)} left {left}"
+        return 100 * done // max(self.total, 1), spent, spent / new * (self.total - done) if new > 0 else math.nan
+
+    def numbers(self, done: int) -> str:
+        percent, spent, left = self.read(done)
+        return f"{percent:3d}% {_hours(spent)} left {'-:--:--' if math.isnan(left) else _hours(left)}"
 
 
 def _hours(seconds: float) -> str:
