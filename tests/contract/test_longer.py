@@ -44,7 +44,7 @@ def test_without_its_checkpoint_or_with_other_options_a_run_is_not_trained_longe
     with pytest.raises(ValueError, match="holds a finished run of another method, options or data"):
         small("vae", epochs=3).fit(vectors(seed=1), out=out, resume=True)
     assert [(out / file).read_bytes() for file in FILES] == before
-    with pytest.raises(ValueError, match="need a run folder; got no out"):
+    with pytest.raises(ValueError, match="keep_checkpoint needs a run folder to keep it in; got no out"):
         small("vae").fit(data, keep_checkpoint=True)
     small("vae", epochs=2).fit(data, out=out)  # a fit that keeps none leaves no earlier one
     assert not (out / "final_checkpoint.safetensors").exists()

@@ -159,8 +159,10 @@ class Method(Presets, Estimator):
         progress
             Show a progress bar with the time left.
         """
-        if (resume or keep_checkpoint) and out is None:
-            raise ValueError("resume and keep_checkpoint need a run folder; got no out; pass out=folder.")
+        if resume and out is None:
+            raise ValueError("resume needs the run folder to continue; got no out; pass out=folder.")
+        if keep_checkpoint and out is None:
+            raise ValueError("keep_checkpoint needs a run folder to keep it in; got no out; pass out=folder.")
         self.check()
         samples = as_samples(x, y, self.needs)
         require(samples, self.needs, type(self).__name__)
