@@ -205,7 +205,7 @@ def test_interpolate_works_on_a_method_with_one_block():
     ("call", "sentence"),
     [
         (lambda m: manipulate.swap(m, A, A, "style"), "block must be 'class' or 'content'; got 'style'"),
-        (lambda m: manipulate.swap_grid(m, A, A), "; got 'salient'"),
+        (lambda m: manipulate.swap_grid(m, A, A, "salient"), "; got 'salient'"),
         (lambda m: manipulate.remove(m, A, "z"), "; got 'z'"),
         (lambda m: manipulate.interpolate(m, A, A), "; got 'salient'"),
         (lambda m: manipulate.swap(m, A, B, "class"), "as many samples, or a single one; got 4 and 3"),
@@ -215,7 +215,7 @@ def test_interpolate_works_on_a_method_with_one_block():
         (lambda m: manipulate.sample(m, A, 2.5, "class"), "n must be an integer of at least 1; got 2.5"),
         (lambda m: manipulate.sample(m, A, 2, "class", seed=-1), "seed must be"),
         (lambda m: manipulate.sample_grid(m, 0, block="class"), "rows must be an integer of at least 1; got 0"),
-        (manipulate.sample_grid, "; got 'salient'"),
+        (lambda m: manipulate.sample_grid(m, block="salient"), "; got 'salient'"),
         (lambda m: manipulate.traverse(m, A[:1], block="class"), "from_samples or ends; got both or neither; pass one"),
         (lambda m: manipulate.traverse(m, A[:1], A, "class", ends=(0, 1)), "from_samples or ends; got both or neither"),
         (

@@ -20,11 +20,10 @@ from untwine.registry.checks import check_choice, check_int
 from untwine.samples import Samples
 
 Observations = Samples | ArrayLike
-
 SPAN = 0.98  # the middle fraction of the codes: the outermost ones are single samples
 
 
-def swap(method: Method, a: Observations, b: Observations, block: str = "salient") -> Array:
+def swap(method: Method, a: Observations, b: Observations, block: str | None = None) -> Array:
     """Return each sample of `a` with the block of the corresponding sample of `b`.
 
     Parameters
@@ -34,7 +33,7 @@ def swap(method: Method, a: Observations, b: Observations, block: str = "salient
     a, b
         As many samples (n, ...) of each, or a single sample of one of them, which then goes with every sample of the other.
     block
-        The block that comes from `b`; all others are those of `a`.
+        The block that comes from `b`, by default salient, or class; all others are those of `a`.
 
     Returns
     -------
@@ -51,11 +50,11 @@ def swap(method: Method, a: Observations, b: Observations, block: str = "salient
     True
     """
     z, w = _encode(method, a, "a"), _encode(method, b, "b")
-    other_block(method, block)
+    block = changed_block(method, block)
     return method.decode(_match(z, w).swap(_match(w, z), block))
 
 
-def swap_grid(method: Method, a: Observations, b: Observations, block: str = "salient") -> Array:
+def swap_grid(method: Method, a: Observations, b: Observations, block: str | None = None) -> Array:
     """Return every sample of `a` with the block of every sample of `b`.
 
     Parameters
@@ -67,7 +66,7 @@ def swap_grid(method: Method, a: Observations, b: Observations, block: str = "sa
     b
         Samples (m, ...) that give the block, one for each column of the grid.
     block
-        The block that comes from `b`.
+        The block that comes from `b`; by default salient, or class.
 
     Returns
     -------
@@ -75,17 +74,17 @@ def swap_grid(method: Method, a: Observations, b: Observations, block: str = "sa
         Samples (n, m, ...); `untwine.plots.swap_grid(a, b, swapped)` draws them.
     """
     z, w = _encode(method, a, "a"), _encode(method, b, "b")
-    other_block(method, block)
+    block = changed_block(method, block)
     return _grid(method.decode(z.cross(w, block)), z.n_samples)
 
 
-def remove(method: Method, x: Observations, block: str = "salient") -> Array:
+def remove(method: Method, x: Observations, block: str | None = None) -> Array:
     """Return samples without a block; without the salient one, a target becomes its background counterpart.
 
-    The block is set to its neutral value: 0, or the reference that the method has learned.
+    The block (by default salient, or class) is set to its neutral value: 0, or the reference that the method has learned.
     """
     z = _encode(method, x, "x")
-    other_block(method, block)
+    block = changed_block(method, block)
     return method.decode(z.remove(block))
 
 
@@ -93,7 +92,7 @@ def sample(
     method: Method,
     x: Observations,
     n: int = 8,
-    block: str = "salient",
+    block: str | None = None,
     *,
     seed: int = 0,
     from_samples: Observations | None = None,
@@ -109,7 +108,7 @@ def sample(
     n
         How many codes to draw.
     block
-        The block that is drawn.
+        The block that is drawn; by default salient, or class.
     seed
         The same seed draws the same codes.
     from_samples
@@ -124,7 +123,7 @@ def sample(
     check_int("n", n, 1)
     check_int("seed", seed, 0)
     z = _encode(method, x, "x")
-    other_block(method, block)
+    block = changed_block(method, block)
     if from_samples is None:
         codes = method.prior(n, torch.Generator().manual_seed(seed))[block].numpy()
     else:
@@ -132,7 +131,7 @@ def sample(
     return _grid(method.decode(z.cross(Latents({block: codes}), block)), z.n_samples)
 
 
-def sample_grid(method: Method, rows: int = 6, n: int = 6, block: str = "salient", *, seed: int = 0) -> Array:
+def sample_grid(method: Method, rows: int = 6, n: int = 6, block: str | None = None, *, seed: int = 0) -> Array:
     """Return samples decoded from the prior alone: every draw of the other blocks without the block, then with `n` draws of it.
 
     Parameters
@@ -144,7 +143,7 @@ def sample_grid(method: Method, rows: int = 6, n: int = 6, block: str = "salient
     n
         How often the block is drawn; the same draws for every row.
     block
-        The block that is removed in the first column and changes from there on.
+        The block that is removed in the first column and changes from there on; by default salient, or class.
     seed
         The same seed draws the same codes.
 
@@ -156,7 +155,7 @@ def sample_grid(method: Method, rows: int = 6, n: int = 6, block: str = "salient
     check_int("rows", rows, 1)
     check_int("n", n, 1)
     check_int("seed", seed, 0)
-    other_block(method, block)
+    block = changed_block(method, block)
     codes = method.prior(max(rows, n), torch.Generator().manual_seed(seed))
     drawn = Latents({name: code.numpy() for name, code in codes.items()}, method.neutral())
     return cross_product(method.decode, drawn, rows, n, block)
@@ -183,7 +182,7 @@ def interpolate(method: Method, a: Observations, b: Observations, block: str | N
     """
     check_int("steps", steps, 2)
     if block is not None:
-        known_block(method, block)
+        block_or_default(method, block)
     z, w = _encode(method, a, "a"), _encode(method, b, "b")
     z, w = _match(z, w), _match(w, z)
     return np.stack([method.decode(z.take([i]).interpolate(w.take([i]), steps, block)) for i in range(z.n_samples)])
@@ -210,7 +209,7 @@ def interpolate_four(method: Method, corners: Observations, block: str | None = 
     """
     check_int("steps", steps, 2)
     if block is not None:
-        known_block(method, block)
+        block_or_default(method, block)
     z = _encode(method, corners, "corners")
     if z.n_samples != 4:
         raise ValueError(f"corners must be four samples; got {z.n_samples}; pass x[:4].")
@@ -260,7 +259,7 @@ def traverse(
     from_samples
         Samples (n, ...) that give the range: each latent goes in equal steps through the middle 98 % of its codes of them.
     block
-        The block whose latents are traversed; where not given the only one, or `salient`.
+        The block whose latents are traversed; by default salient, class, or the only one.
     steps
         How many values, both ends included.
     most
@@ -279,7 +278,7 @@ def traverse(
     check_int("steps", steps, 2)
     if most is not None:
         check_int("most", most, 1)
-    block = traversed_block(method, block)
+    block = block_or_default(method, block)
     check_latents("latents", latents, method.blocks[block])
     if latents is not None and most is not None:
         raise ValueError("traverse takes most or latents; got both; pass one.")
@@ -346,25 +345,26 @@ def check_latents(name: str, latents: Sequence[int] | None, width: int) -> None:
         raise ValueError(f"{name} must be different numbers from 0 to {width - 1}; got {list(latents)}; correct them.")
 
 
-def traversed_block(method: Method, block: str | None) -> str:
-    """Return the block whose latents a traversal varies: the one given, the only one, or the salient one."""
-    only = next(iter(method.blocks)) if len(method.blocks) == 1 else "salient"
-    return known_block(method, only if block is None else block)
+def block_or_default(method: Method, block: str | None) -> str:
+    """Return the block or, for None, the one that the method's kind changes: salient, class, or the only one."""
+    default = next((name for name in ("salient", "class") if name in method.blocks), next(iter(method.blocks)))
+    return check_choice("block", default if block is None else block, method.blocks)
 
 
-def known_block(method: Method, block: str) -> str:
-    """Return the name of a block that the method has, or refuse it."""
-    return check_choice("block", block, method.blocks)
+def changed_block(method: Method, block: str | None) -> str:
+    """Return the block that changes while others stay, or refuse it as `other_block` does."""
+    other_block(method, block)
+    return block_or_default(method, block)
 
 
-def other_block(method: Method, block: str) -> str:
+def other_block(method: Method, block: str | None) -> str:
     """Name what stays when the block changes; refuse a block that the method lacks, or that is its only one."""
     if len(method.blocks) < 2:
         raise ValueError(
             f"the method must have several blocks, so that one can change; {method.name} has only "
             f"{next(iter(method.blocks))}; fit a contrastive or class-supervised method."
         )
-    rest = [name for name in method.blocks if name != known_block(method, block)]
+    rest = [name for name in method.blocks if name != block_or_default(method, block)]
     return rest[0] if len(rest) == 1 else "other"
 
 

@@ -67,7 +67,7 @@ def test_a_reader_that_leaves_early_is_no_error():
         (("convert",), ["untwine convert vgg16-397923af.pth", "No code in the file is run", "UNTWINE_DATA"]),
         (("report",), ["HTML", "no network", "untwine report runs/x"]),
         (("list",), ["methods", "data", "metrics", "--json", "untwine list methods principled_vae"]),
-        (("study",), ["run", "table"]),
+        (("study",), ["list", "run", "table"]),
         (("study", "table"), ["--spread", "std", "range", "--epoch", "--markdown"]),
         (("--install-completion",), ["bash", "zsh", "fish", "--shell"]),
         (("demo",), ["report.html", "--out", "--setting classes", "poses", "contrast"]),

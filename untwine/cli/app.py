@@ -40,7 +40,9 @@ _register()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; bad input ends with one sentence and exit code 2."""
     from untwine.training.errors import TrainingError
+    from untwine.training.threads import sleep_while_waiting
 
+    sleep_while_waiting()
     try:
         try:
             app(arguments, exit_on_error=False, print_error=False)

@@ -27,7 +27,10 @@ Out = Annotated[
         "on vectors, .csv."
     ),
 ]
-Block = Annotated[str, Parameter(help="A latent block of the run, such as salient, common, class or content.")]
+Block = Annotated[
+    str | None,
+    Parameter(help="A latent block of the run, such as salient, common, class or content; by default salient, or class."),
+]
 SampleCount = Annotated[int | None, Parameter(help="How many samples to take; by default 6 of the data, and all of a file.")]
 OtherData = Annotated[
     str | None,
@@ -46,6 +49,9 @@ Beside = Annotated[
 ]
 Plain = Annotated[bool, Parameter(help="Write a .png of the generated images alone, pixel by pixel, without labels.")]
 Overwrite = Annotated[bool, Parameter(help="Replace an existing file.")]
+Threads = Annotated[
+    int | None, Parameter(help="Threads of the computation; by default one per core. Fewer may be faster on a busy machine.")
+]
 Quiet = Annotated[bool, Parameter(help="Show no progress.")]
 Json = Annotated[bool, Parameter(help="Print the result as JSON.")]
 

@@ -25,13 +25,13 @@ from untwine.latents import Latents
 from untwine.method import fields
 from untwine.method.estimator import Estimator
 from untwine.method.fields import Device, Precision, Seed
+from untwine.method.finished import shorter_epochs
 from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require, warn_of_counts
 from untwine.method.presets import Presets
 from untwine.registry.checks import check_int
 from untwine.runs import saving
-from untwine.runs.compatibility import to_former
 from untwine.runs.history import Row, read_history
-from untwine.runs.names import checkpoint_path, is_finished
+from untwine.runs.names import checkpoint_path, final_checkpoint_path, finish_checkpoint, is_finished
 from untwine.samples import Samples
 from untwine.training import distributed
 from untwine.training.batches import as_float
@@ -126,6 +126,7 @@ class Method(Presets, Estimator):
         out: str | Path | None = None,
         resume: bool = False,
         every: float = 60.0,
+        keep_checkpoint: bool = False,
         origin: Mapping[str, Any] | None = None,
         watch: Callable[[Self, int], None] | None = None,
         progress: bool = False,
@@ -146,9 +147,12 @@ class Method(Presets, Estimator):
             A run folder. Training keeps a checkpoint there and, at the end, the method is saved in it.
         resume
             Continue from the checkpoint in `out`, if there is one; resuming is bit-exact. A finished run of the same
-            configuration and data is loaded.
+            configuration and data is loaded; with more epochs it is trained longer, if it has kept its checkpoint.
         every
             Seconds between checkpoints; 0 writes one after every step.
+        keep_checkpoint
+            Keep the last checkpoint in `out`, so that the run can be trained longer, bit-exact to more epochs at once.
+            Methods whose learning rate or weights depend on the number of epochs refuse it; closed forms have none.
         origin
             The data set's name and options, for the run folder.
         watch
@@ -159,6 +163,8 @@ class Method(Presets, Estimator):
         """
         if resume and out is None:
             raise ValueError("resume needs the run folder to continue; got no out; pass out=folder.")
+        if keep_checkpoint and out is None:
+            raise ValueError("keep_checkpoint needs a run folder to keep it in; got no out; pass out=folder.")
         self.check()
         samples = as_samples(x, y, self.needs)
         require(samples, self.needs, type(self).__name__)
@@ -166,13 +172,18 @@ class Method(Presets, Estimator):
         warn_of_counts(samples)
         start = time.monotonic()
         own = check_networks(networks)
+        shorter = None
         if resume and out is not None and is_finished(out):
-            return self._take_finished(Path(out), samples, own)
+            card = saving.read_sealed_card(out)
+            epochs = shorter_epochs(Path(out), card, self.name, self.get_params(), samples.fingerprint())
+            if epochs is None:
+                return self.restore(card, Path(out), own)
+            shorter = final_checkpoint_path(out), epochs
         self._prepare(samples, own)
         self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
-        checkpointing = Checkpointing(
-            None if out is None else checkpoint_path(out), resume, every, watch and partial(watch, self)
-        )
+        keep = out is not None and (keep_checkpoint or (resume and final_checkpoint_path(out).exists()))
+        path = None if out is None else checkpoint_path(out)
+        checkpointing = Checkpointing(path, resume, every, watch and partial(watch, self), keep, shorter)
         try:
             self.history_ = self.learn(samples, checkpointing, progress)
         except TrainingError as error:
@@ -184,7 +195,7 @@ class Method(Presets, Estimator):
         if out is not None:
             self.save(out)
             if distributed.rank() == 0:
-                checkpoint_path(out).unlink(missing_ok=True)
+                finish_checkpoint(out, keep)
             distributed.barrier()
         return self
 
@@ -299,17 +310,6 @@ class Method(Presets, Estimator):
 
     # Inside
 
-    def _take_finished(self, folder: Path, samples: Samples, own: Mapping[str, nn.Module]) -> Self:
-        card = saving.read_sealed_card(folder)
-        mine = (self.name, to_former(self.name, self.get_params()), samples.fingerprint())
-        theirs = (card["method"], to_former(self.name, card["params"]), card["data"].get("fingerprint"))
-        if theirs != mine:
-            raise ValueError(
-                f"{folder} holds a finished run of another method, options or data; repeat them exactly, or choose another "
-                "folder."
-            )
-        return self.restore(card, folder, own)
-
     def check(self) -> None:
         """Raise an error for a configuration that cannot work."""
         fields.check(type(self), self.get_params())
@@ -371,12 +371,17 @@ class Method(Presets, Estimator):
 
 
 class Checkpointing(NamedTuple):
-    """The checkpoint file, whether to resume from it, the seconds between two, and what is called after each epoch."""
+    """The checkpoint file, whether to resume from it, the seconds between two, and what is called after each epoch.
+
+    Then whether to keep the last one, and that of a finished run with its epochs, to train it longer.
+    """
 
     checkpoint: Path | None
     resume: bool
     every: float
     watch: Callable[[int], None] | None = None
+    keep: bool = False
+    shorter: tuple[Path, int] | None = None
 
 
 class Units(nn.Module):

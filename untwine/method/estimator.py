@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from untwine._typing import Array
 from untwine.latents import Latents
-from untwine.method.inputs import Needs
+from untwine.method.inputs import Needs, as_samples
+from untwine.method.separation import group_separation
 from untwine.registry.checks import suggestion
 from untwine.registry.containers import feature_names_of
 from untwine.registry.features import in_order
@@ -52,9 +53,26 @@ class Estimator(ABC):
         return self.fit(x, y).transform(x)
 
     def score(self, x: Samples | ArrayLike, y: ArrayLike | None = None) -> float:
-        """Return minus the mean squared error of reconstruction, so that higher is better."""
-        samples = self.arrange(x)
-        return -float(np.square(self.reconstruct(samples) - unit_range(samples)).mean())
+        """Return how good a fit is, higher is better: what `GridSearchCV` chooses by.
+
+        - Minus the mean squared error of reconstruction; 0 is best.
+        - Of contrastive methods, where groups are given, reconstruction and separation: minus the fraction of the variance that
+          is not reconstructed, minus 1 - s. The separation s, in [-1, 1], is how much better target and background are
+          predicted from the salient than from the common block (`untwine.method.separation`). At most 0, for codes that keep
+          everything and differ between the groups in the salient block alone; -1 if both blocks predict the group equally.
+
+        Parameters
+        ----------
+        x, y
+            `Samples`; or an array, with `y` the groups (0 is the background). Other methods do not use `y`.
+        """
+        samples, arranged = as_samples(x, y, self.needs), self.arrange(x)
+        truth = unit_range(arranged)
+        error = float(np.square(self.reconstruct(arranged) - truth).mean())
+        if self.needs != "groups" or samples.groups is None:
+            return -error
+        variance = float(truth.var(axis=0, dtype=np.float64).mean())
+        return -error / (variance or 1.0) - (1 - group_separation(self.encode(arranged), samples))
 
     @property
     def feature_names(self) -> tuple[str, ...]:

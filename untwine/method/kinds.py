@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -15,6 +16,7 @@ from untwine.runs.history import Row
 from untwine.samples import Samples
 from untwine.training import distributed
 from untwine.training.batches import TrainingData
+from untwine.training.checkpoint import Longer
 from untwine.training.loop import train
 from untwine.training.stage import Stage
 
@@ -58,7 +60,10 @@ class Trained(Method):
             )
         if checkpointing.checkpoint is not None:
             files.make_folder(checkpointing.checkpoint.parent)  # refused before the hours of training, not after
-        identity = {"method": self.name, "params": self.get_params(), "data": self.data_["fingerprint"], "own": self.own_}
+        longer = None
+        if checkpointing.shorter is not None:
+            path, epochs = checkpointing.shorter
+            longer = Longer(path, self._identity({**self.get_params(), "epochs": epochs}))
         x, labelled = self._standard(torch.from_numpy(samples.x)), self.needs == "labels"
         data = TrainingData.of(samples, x, self._dtype, self.device_, labelled)
         return train(
@@ -71,10 +76,15 @@ class Trained(Method):
             checkpoint=checkpointing.checkpoint,
             every=checkpointing.every,
             resume=checkpointing.resume,
-            identity=saving.seal(identity),
+            identity=self._identity(self.get_params()),
+            keep=checkpointing.keep,
+            longer=longer,
             watch=checkpointing.watch,
             show=progress,
         )
+
+    def _identity(self, params: Mapping[str, Any]) -> str:
+        return saving.seal({"method": self.name, "params": params, "data": self.data_["fingerprint"], "own": self.own_})
 
 
 @dataclass(eq=False, kw_only=True)

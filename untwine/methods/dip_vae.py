@@ -102,7 +102,7 @@ class DIPVAE(OneBlockVAE):
         mu, logvar = nets.encode(x)["z"]
         z = gaussian.sample(mu, logvar, batch.noise(self.n_latent))
         terms = {"reconstruction": nets.reconstruction(x, z), "kl": gaussian.kl(mu, logvar)}
-        factor = self.start ** min(1.0, max(0.0, 2.0 - 3.0 * batch.done))
+        factor = 1.0 if self.start == 1 else self.start ** min(1.0, max(0.0, 2.0 - 3.0 * batch.done))
         yield "vae", terms | {name: factor * penalty for name, penalty in self.penalties(mu, logvar).items()}
         if self.running:  # only after the update: of a step that is skipped nothing may stay
             self.nets_["covariance"].add(latent_moments.covariance_of_means(distributed.gather(mu.detach())))

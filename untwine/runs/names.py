@@ -11,6 +11,7 @@ METHOD = "method.json"
 WEIGHTS = "weights.safetensors"
 HISTORY = "history.csv"
 CHECKPOINT = "checkpoint.safetensors"
+FINAL_CHECKPOINT = "final_checkpoint.safetensors"
 SCORES = "scores.json"
 GALLERY = "gallery.npz"
 CONTRAST = "contrast.json"
@@ -35,6 +36,21 @@ def is_run(folder: str | os.PathLike[str]) -> bool:
 def checkpoint_path(folder: str | os.PathLike[str]) -> Path:
     """Return the path of the checkpoint that a fit keeps in the folder while it is under way."""
     return Path(folder) / CHECKPOINT
+
+
+def final_checkpoint_path(folder: str | os.PathLike[str]) -> Path:
+    """Return the path of the checkpoint that a finished run has if it was asked to keep one, to be trained longer."""
+    return Path(folder) / FINAL_CHECKPOINT
+
+
+def finish_checkpoint(folder: str | os.PathLike[str], keep: bool) -> None:
+    """Remove the checkpoint of a fit that is finished and saved, or keep it as the final one."""
+    final = final_checkpoint_path(folder)
+    if keep and has_checkpoint(folder):
+        checkpoint_path(folder).replace(final)
+        return
+    checkpoint_path(folder).unlink(missing_ok=True)
+    final.unlink(missing_ok=True)
 
 
 def has_checkpoint(folder: str | os.PathLike[str]) -> bool:

@@ -7,11 +7,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -113,18 +113,43 @@ def _slug(label: str) -> str:
     return re.sub(r"[^a-z0-9.=]+", "_", label.lower()).strip("_") or "_"
 
 
+class Finished(NamedTuple):
+    """The rows of a cell in the long table, and whether they were in its run folder already."""
+
+    rows: list[dict[str, Any]]
+    known: bool
+
+
 def run_cell(cell: Cell, out: Path, splits: Splits) -> list[dict[str, Any]]:
     """Fit and score a cell, resuming from its run folder, and return its rows of the long table."""
     folder = cell.folder(out)
     files.make_folder(folder)
     with lock(folder):
-        if (folder / CELL).exists():
-            known = files.read_json(folder / CELL)
-            if known.get("fingerprint") == cell.fingerprint:
-                return list(known["rows"])
-        rows = _fit_and_score(cell, folder, *_shuffle(cell, splits))
-        files.write_json(folder / CELL, {"fingerprint": cell.fingerprint, "rows": rows})
-        return rows
+        return _run(cell, folder, lambda: splits).rows
+
+
+def try_cell(cell: Cell, out: Path, load: Callable[[], Splits]) -> Finished | None:
+    """Do the same unless another process is running the cell, then return None; data are loaded only if they are needed."""
+    folder = cell.folder(out)
+    files.make_folder(folder)
+    with lock(folder, wait=False) as mine:
+        return _run(cell, folder, load) if mine else None
+
+
+def has_rows(cell: Cell, out: Path) -> bool:
+    """Whether the run folder of a cell has its rows of the long table."""
+    path = cell.folder(out) / CELL
+    return path.exists() and files.read_json(path).get("fingerprint") == cell.fingerprint
+
+
+def _run(cell: Cell, folder: Path, load: Callable[[], Splits]) -> Finished:
+    if (folder / CELL).exists():
+        known = files.read_json(folder / CELL)
+        if known.get("fingerprint") == cell.fingerprint:
+            return Finished(list(known["rows"]), known=True)
+    rows = _fit_and_score(cell, folder, *_shuffle(cell, load()))
+    files.write_json(folder / CELL, {"fingerprint": cell.fingerprint, "rows": rows})
+    return Finished(rows, known=False)
 
 
 def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> list[dict[str, Any]]:
@@ -210,11 +235,15 @@ def _rows(cell: Cell, by_epoch: Mapping[int, Mapping[str, Any]], fit_seconds: fl
 
 
 @contextmanager
-def lock(folder: Path) -> Iterator[None]:
-    """Lock a folder for this process; others wait."""
+def lock(folder: Path, wait: bool = True) -> Iterator[bool]:
+    """Lock a folder for this process, and yield whether it is locked: without `wait`, not if another process has locked it."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        locked = True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            locked = False
+        yield locked
     finally:
         os.close(handle)

@@ -16,14 +16,18 @@ from untwine.plots.studies import Panel
 from untwine.registry.checks import check_choice, check_int, suggestion
 from untwine.runs import files
 from untwine.study import reading
-from untwine.study.cells import Cell
+from untwine.study.cells import Cell, has_rows
 from untwine.study.executors.local import run_cells
+from untwine.study.published import find_study, table_path
 from untwine.study.results import Entry, Result, append, by_cell, entries, panels, read_results
 from untwine.training.progress import bar
 
 
 class RunSummary(NamedTuple):
-    """What `Study.run` did: cells run now, cells finished before, and a sentence for each skipped data set and failed cell."""
+    """What `Study.run` did: cells run, cells finished before or by another process, and sentences.
+
+    There is a sentence for each data set that was skipped, and for each cell that failed.
+    """
 
     finished: int
     known: int
@@ -55,8 +59,9 @@ class Study:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Study:
-        """Read and check a study's file."""
-        return cls(Path(path), reading.read(Path(path)))
+        """Read and check a study's file; a name that `untwine study list` shows is one that comes with the package."""
+        file = find_study(path)
+        return cls(file, reading.read(file))
 
     @property
     def name(self) -> str:
@@ -81,7 +86,8 @@ class Study:
         """Run all unfinished cells, each in its run folder, and append each to the long table as it finishes.
 
         A run that was stopped or killed is resumed. A cell that fails is logged and the others continue; data sets whose files
-        are missing are skipped.
+        are missing are skipped. Several processes may run one study with the same `out` at once: a cell that another one is
+        running is left to it, and its scores are taken when it is finished.
 
         Parameters
         ----------
@@ -94,13 +100,14 @@ class Study:
         only
             The values of `row`, `data` or `seed` to run.
         results
-            The folder of the long table, <results>/<study>.csv; by default `results` next to the study's file.
+            The folder of the long table, <results>/<study>.csv; by default `results` next to the study's file, and
+            `runs/studies/results` for a study of an installed package.
         progress
             Show a progress bar with the time left.
         """
         for name, value in (("workers", workers), ("threads", threads)):
             check_int(name, value, 1)
-        table, place = self._table_path(results), Path(out) / self.name / size
+        table, place = self._table_path(results, write=True), Path(out) / self.name / size
         cells: dict[str, Cell] = {}
         for cell in _select(self.cells(size), only or {}):
             cells.setdefault(cell.fingerprint, cell)  # equal cells run once
@@ -109,7 +116,8 @@ class Study:
         missing = self._missing_data({cell.data for cell in pending})
         pending = [cell for cell in pending if cell.data not in missing]
         files.make_folder(place)
-        log, failed, done = _Log(place / "log.txt"), list[str](), 0
+        log, failed, done, ran = _Log(place / "log.txt"), list[str](), 0, 0
+        restored = {cell.fingerprint for cell in pending if has_rows(cell, Path(out))}  # finished, and not in the long table
         for sentence in missing.values():
             log.write(sentence)
         running = run_cells(pending, Path(out), workers, threads, place / "workers.log")
@@ -119,12 +127,14 @@ class Study:
                     (cell, reply), done = result, done + 1
                     if "rows" in reply:
                         append(table, reply["rows"])
+                        ran += not reply["known"] or cell.fingerprint in restored
                     else:
                         failed.append(f"{cell}: {reply['failed']}")
                     log.write(f"{cell}: {reply.get('failed', 'finished')}")
                 note = f"{done} of {len(pending)} cells" + f", {len(failed)} failed" * bool(failed)
                 advance(done, partial(str, note))
-        return RunSummary(len(pending) - len(failed), len(finished), tuple(missing.values()), tuple(failed))
+        elsewhere = len(pending) - len(failed) - ran
+        return RunSummary(ran, len(finished) + elsewhere, tuple(missing.values()), tuple(failed))
 
     def results(self, size: str = "small", results: str | os.PathLike[str] | None = None) -> list[Result]:
         """Return the rows of the long table that belong to the current configuration."""
@@ -148,8 +158,13 @@ class Study:
         """Return the panels of the study's figure, for `untwine.plots.studies.study_figure`."""
         return panels(self.spec, size, self.cells(size), by_cell(read_results(self._table_path(results))))
 
-    def _table_path(self, results: str | os.PathLike[str] | None) -> Path:
-        return (self.path.parent / "results" if results is None else Path(results)) / f"{self.name}.csv"
+    def finished(self, size: str = "small", results: str | os.PathLike[str] | None = None) -> tuple[int, int]:
+        """Return the number of finished cells, and of all cells."""
+        fingerprints = {cell.fingerprint for cell in self.cells(size)}
+        return len(fingerprints & {row["fingerprint"] for row in self.results(size, results)}), len(fingerprints)
+
+    def _table_path(self, results: str | os.PathLike[str] | None, write: bool = False) -> Path:
+        return table_path(self.path, write) if results is None else Path(results) / f"{self.name}.csv"
 
     def _missing_data(self, wanted: Collection[str]) -> dict[str, str]:
         """Return a sentence for each data set whose files are missing."""

@@ -60,10 +60,20 @@ class Batch:
         batches: str = "mixed",
     ) -> None:
         self.x, self.index, self._pools, self._labels, self._batches = x, index, pools, labels, batches
-        self.done = 0.0
+        self._done, self.uses_length = 0.0, False
         # A hash mixes as well as numpy's seed sequence and takes a tenth of its time, which counts in every step.
         digest = hashlib.blake2b(repr(seed).encode(), digest_size=8).digest()
         self._generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)
+
+    @property
+    def done(self) -> float:
+        """The fraction of the stage that is done; a step that asks for it depends on the number of epochs (`uses_length`)."""
+        self.uses_length = True
+        return self._done
+
+    @done.setter
+    def done(self, fraction: float) -> None:
+        self._done = fraction
 
     @property
     def labels(self) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
@@ -26,6 +27,13 @@ class Position:
     skipped: int = 0  # in a row
     history: list[Row] = field(default_factory=list)
     sums: dict[str, list[float]] = field(default_factory=dict)  # "player/term" -> [sum, count] of this epoch
+
+
+class Longer(NamedTuple):
+    """The checkpoint that a finished, shorter training has kept, and its identity."""
+
+    path: Path
+    identity: str
 
 
 def write(path: Path, identity: str, nets: nn.Module, optimizers: Mapping[str, PlayerOptimizer], position: Position) -> None:

@@ -25,7 +25,7 @@ from untwine.runs.history import Row
 from untwine.training import checkpoint as checkpoints
 from untwine.training import distributed, memory
 from untwine.training.batches import TrainingData
-from untwine.training.checkpoint import Position
+from untwine.training.checkpoint import Longer, Position
 from untwine.training.errors import TrainingError
 from untwine.training.interrupts import interrupts
 from untwine.training.optimizer import PlayerOptimizer
@@ -47,6 +47,8 @@ def train(
     every: float = 60.0,
     resume: bool = False,
     identity: str = "",
+    keep: bool = False,
+    longer: Longer | None = None,
     watch: Callable[[int], None] | None = None,
     show: bool = False,
 ) -> list[Row]:
@@ -60,10 +62,15 @@ def train(
         Continue from that file if it is there.
     identity
         What must be equal for a checkpoint to fit: configuration and data.
+    keep
+        Leave a checkpoint at the end, from which training can go on for more epochs; refused where the number of epochs changes
+        the steps.
+    longer
+        Such a checkpoint of a shorter training, from which to resume where `checkpoint` is not there.
     watch
         Called with the number of epochs done, of all stages, after each; the networks are in evaluation mode meanwhile.
     """
-    loop = _Loop(nets, data, seed, clip, autocast, checkpoint, every, identity, watch)
+    loop = _Loop(nets, data, seed, clip, autocast, checkpoint, every, identity, keep, longer, watch)
     tensors = loop.restore() if resume else {}
     nets.train()
     for number, stage in enumerate(stages):
@@ -89,10 +96,13 @@ class _Loop:
         checkpoint: Path | None,
         every: float,
         identity: str,
+        keep: bool,
+        longer: Longer | None,
         watch: Callable[[int], None] | None,
     ) -> None:
         self.nets, self.data, self.seed, self.clip, self.autocast = nets, data, seed, clip, autocast
         self.checkpoint, self.every, self.identity, self.watch = checkpoint, every, identity, watch
+        self.keep, self.longer = keep, longer
         self.at = Position()
         self.saved = time.monotonic()
         self.names = {id(p): name for name, p in nets.named_parameters()}
@@ -100,6 +110,8 @@ class _Loop:
 
     def run(self, number: int, stage: Stage, tensors: Mapping[str, Tensor], show: bool) -> None:
         check_owners(stage, self.names)
+        if self.keep and stage.schedule is not None:
+            raise cannot_be_longer(stage.name)
         self.optimizers = {name: player.optimizer() for name, player in stage.players.items()}
         checkpoints.restore_optimizers(self.optimizers, tensors)
         at, (_, steps) = self.at, self.data.sizes(stage)
@@ -113,14 +125,17 @@ class _Loop:
                     advance(epoch * steps + step + 1, self.note)
                     self.save_when_due(interrupted)
                 self.close_epoch(stage)
+        if self.keep:
+            self.save()  # with the optimizers, at the end of the stage
         self.optimizers = {}
         at.stage, at.epoch, at.step = number + 1, 0, 0
-        self.save_when_due()
+        if not self.keep:
+            self.save_when_due()
 
     def step(self, number: int, stage: Stage, index: Array, t: int, total: int) -> None:
         batch = self.data.batch(index, (self.seed, number, t), stage.batches)
         batch.done = t / total
-        factor = self.at.caution * (stage.schedule(batch.done) if stage.schedule else 1.0)
+        factor = self.at.caution * (stage.schedule(t / total) if stage.schedule else 1.0)
         self.rates = {name: player.lr * factor for name, player in stage.players.items()}
         for optimizer in self.optimizers.values():
             optimizer.reset()
@@ -128,6 +143,8 @@ class _Loop:
         while True:
             with self.precision():
                 move = next(moves, None)
+            if self.keep and batch.uses_length:
+                raise cannot_be_longer(stage.name)
             if move is None:
                 self.at.skipped = 0
                 return
@@ -249,9 +266,24 @@ class _Loop:
     def restore(self) -> dict[str, Tensor]:
         """Load weights and position from the checkpoint, if there is one; return its tensors, for the optimizers."""
         if self.checkpoint is None or not self.checkpoint.exists():
-            return {}
+            if self.longer is None:
+                return {}
+            self.at, tensors = checkpoints.restore(*self.longer, self.nets)
+            if self.at.stage:
+                raise ValueError(
+                    f"a run must have one stage to be trained longer; {self.longer.path} has several; fit it anew."
+                )
+            return tensors
         self.at, tensors = checkpoints.restore(self.checkpoint, self.identity, self.nets)
         return tensors
+
+
+def cannot_be_longer(stage: str) -> ValueError:
+    """Return the error of a training that is to be continued but would have taken other steps with more epochs."""
+    return ValueError(
+        f"a checkpoint can be kept for training longer only if no step depends on the number of epochs; the learning rate or "
+        f"the weights of the stage {stage!r} do; set a constant schedule if the method has one, or fit anew with more epochs."
+    )
 
 
 def check_owners(stage: Stage, names: Mapping[int, str]) -> None:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from command_line import exit_code
 from cyclopts import App, CycloptsError
 
 import untwine as un
@@ -136,6 +137,32 @@ def test_a_failed_cell_ends_with_1_and_the_others_are_there(tmp_path, capsys):
     assert err == f"untwine: failed: {sentence}\n"
     assert sentence in (tmp_path / "runs" / "tiny" / "small" / "log.txt").read_text()
     assert {line.split(",")[3] for line in (tmp_path / "results" / "tiny.csv").read_text().splitlines()[1:]} == {"PCA"}
+
+
+def test_data_that_are_all_missing_are_refused(file, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    file.write_text(STUDY.replace('label = "toy"', 'label = "toy"\nneeds = ["faces"]'))
+    with pytest.raises(
+        ValueError, match=r"^tiny must have data for at least one cell; the data of all are missing; set UNTWINE_DATA"
+    ):
+        app(["study", "run", str(file), "--out", str(tmp_path / "runs")], exit_on_error=False, print_error=False)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"untwine: toy is skipped: faces is missing in {tmp_path}; set the environment variable")
+    assert exit_code("study", "run", file, "--out", tmp_path / "runs") == 2
+
+
+def test_data_that_are_missing_in_part_are_named_and_the_others_run(file, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("UNTWINE_DATA", str(tmp_path))
+    other = '[[data]]\nname = "toy_contrast"\nlabel = "faces"\nneeds = ["faces"]\n\n[[row]]\nlabel = "PCA"'
+    file.write_text(STUDY.replace("[0, 1]", "[0]").replace('[[row]]\nlabel = "PCA"', other))
+    assert run("study", "run", file, "--out", tmp_path / "runs", "--workers", 1, "--quiet") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("1 cells run, 0 finished before, 0 failed")
+    assert err.startswith("untwine: faces is skipped: faces is missing")
+    # What is finished already counts as being there.
+    assert run("study", "run", file, "--out", tmp_path / "runs", "--workers", 1, "--quiet") == 0
+    assert capsys.readouterr().out.startswith("0 cells run, 1 finished before, 0 failed")
 
 
 ROW = '[[row]]\nlabel = "PCA"\nmethod = "pca"\nfields = { n_latent = 3 }\n'

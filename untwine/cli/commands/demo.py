@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from untwine.cli.flags import Quiet
+from untwine.cli.flags import Quiet, Threads
 from untwine.cli.out_folder import is_run
 from untwine.cli.outputs import print_table
 
@@ -30,6 +30,7 @@ def command(
     setting: Literal["contrast", "classes"] = "contrast",
     out: Path = Path("runs/demo"),
     seed: int = 0,
+    threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
     """Disentangle digits: train for a few minutes, score both latent blocks, and write a page about it.
@@ -50,6 +51,9 @@ def command(
     seed
         The random seed of the fit.
     """
+    from untwine.training.threads import set_threads
+
+    set_threads(threads)  # before the numerical libraries are imported
     from untwine.data import load
     from untwine.evaluation.run import evaluate_run
     from untwine.methods import LORD, PCA, PrincipledVAE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from untwine.cli.flags import DataSettings, Json, OtherData, Quiet, Run
+from untwine.cli.flags import DataSettings, Json, OtherData, Quiet, Run, Threads
 from untwine.cli.outputs import next_command, print_json, print_table
 from untwine.cli.settings import parse_settings
 
@@ -28,6 +28,7 @@ def command(
     metric_set: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
     learn_from: Literal["folds", "train"] = "folds",
     seeds: int = 5,
+    threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -56,6 +57,9 @@ def command(
     seeds
         The number of resamples behind each 95 % interval.
     """
+    from untwine.training.threads import set_threads
+
+    set_threads(threads)  # before the numerical libraries are imported
     from untwine.evaluation.run import evaluate_run
 
     options, chosen = parse_settings(data_set, "--data-set"), choose_metrics(metrics, metric_set)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from untwine.cli.flags import DataSettings, Json, Quiet, Settings
+from untwine.cli.flags import DataSettings, Json, Quiet, Settings, Threads
 from untwine.cli.out_folder import check_out, replace_on_success
 from untwine.cli.outputs import next_command, print_json
 from untwine.cli.settings import check_known, parse_settings
@@ -28,6 +28,8 @@ def command(
     resume: bool = False,
     overwrite: bool = False,
     every: float = 60.0,
+    keep_checkpoint: bool = False,
+    threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -58,12 +60,19 @@ def command(
     device
         `auto`, `cpu`, `cuda` or `mps`; short for `--set device=...`.
     resume
-        Continue from the checkpoint in the run folder; the result is bit-exact.
+        Continue from the checkpoint in the run folder; the result is bit-exact. A finished run that was fitted with
+        `--keep-checkpoint` is trained longer, if `--set epochs=...` has more epochs.
     overwrite
         Replace an existing run folder.
     every
         Seconds between checkpoints.
+    keep_checkpoint
+        Keep the last checkpoint in the run folder, so that the run can be trained longer. Methods whose learning rate or
+        weights depend on the number of epochs refuse it.
     """
+    from untwine.training.threads import set_threads
+
+    set_threads(threads)  # before the numerical libraries are imported
     from untwine.data import load, origin
     from untwine.methods import find_method
     from untwine.training import distributed
@@ -83,7 +92,15 @@ def command(
     with distributed.process_group():
         splits = load(data, **data_options)
         with replace_on_success(out if overwrite else None):
-            model.fit(splits.train, out=out, resume=resume, every=every, origin=origin(data, data_options), progress=not quiet)
+            model.fit(
+                splits.train,
+                out=out,
+                resume=resume,
+                every=every,
+                keep_checkpoint=keep_checkpoint,
+                origin=origin(data, data_options),
+                progress=not quiet,
+            )
         if distributed.rank() == 0 and json:
             print_json({"run": str(out), "method": model.name, "params": model.get_params(), "seconds": model.seconds_})
         elif distributed.rank() == 0:

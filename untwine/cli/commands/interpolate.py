@@ -24,7 +24,9 @@ def command(
     /,
     *,
     output: Output,
-    block: Annotated[str, Parameter(help="A latent block of the run, or `all` to interpolate all of them.")] = "salient",
+    block: Annotated[
+        str | None, Parameter(help="A latent block, or `all` of them; by default salient, class, or the only one.")
+    ] = None,
     steps: int = 8,
     four: bool = False,
     source: FromSamples = FROM_SAMPLES,
@@ -53,7 +55,8 @@ def command(
     from untwine.registry.checks import check_int
 
     method = open_run(run, output)
-    moving = None if block == "all" else manipulate.known_block(method, block)
+    moving = None if block == "all" else manipulate.block_or_default(method, block)
+    block = moving or "all"
     check_int("--steps", steps, 2)
     if four:
         return _write_grid(method, run, a, b, output, block, moving, steps, source)

@@ -23,7 +23,7 @@ def command(
     /,
     *,
     output: Output,
-    block: Block = "salient",
+    block: Block = None,
     maps: bool = False,
     source: FromSamples = FROM_SAMPLES,
 ) -> None:
@@ -47,7 +47,7 @@ def command(
     from untwine.samples import unit_range
 
     method = open_run(run, output)
-    manipulate.other_block(method, block)
+    block = manipulate.changed_block(method, block)
     if maps and len(method.shape_) != 3:
         raise ValueError(f"--maps must be used with a run on images; {run} has vectors; leave it out.")
     test: list[Samples] = []

@@ -29,7 +29,7 @@ def command(
     *,
     output: Output,
     n: int = 8,
-    block: Block = "salient",
+    block: Block = None,
     draw: Literal["prior", "data"] = "prior",
     generated: int | None = None,
     reference: bool = False,
@@ -63,6 +63,7 @@ def command(
         Decode each sample with the block at its neutral value too, 0 or the reference that the method has learned: one column
         before the draws.
     """
+    from untwine.manipulate import changed_block
     from untwine.registry.checks import check_int
 
     method = open_run(run, output)
@@ -72,8 +73,9 @@ def command(
     if generated is not None:
         if too or draw != "prior":
             raise ValueError(f"--generated takes no other samples; got {(too or ['--draw data'])[0]} too; leave one out.")
-        _sample_generated(method, output, generated, n, block, source.seed)
+        _sample_generated(method, output, generated, n, changed_block(method, block), source.seed)
     elif too or draw != "prior":
+        block = changed_block(method, block)
         methods = open_beside(method, run, beside, block)
         _sample_given(methods, run, x, output, n, block, draw == "data", reference, source)
     else:

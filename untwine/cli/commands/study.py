@@ -1,4 +1,4 @@
-"""`untwine study run` and `untwine study table`: reproduce a published table, and print it beside the paper's numbers."""
+"""`untwine study list`, `run` and `table`: reproduce a published table, and print it beside the paper's numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from untwine.cli.flags import EVERY, Json, Quiet
-from untwine.cli.outputs import align, next_command, print_json
+from untwine.cli.outputs import align, next_command, print_json, print_table
 
 if TYPE_CHECKING:
     from untwine.study import Study, Table
@@ -25,15 +25,47 @@ command = App(
     default_parameter=EVERY,
 )
 
-File = Annotated[Path, Parameter(help="The study, a TOML file.")]
+File = Annotated[Path, Parameter(help="The study: a name that `untwine study list` shows, or a TOML file.")]
 Size = Annotated[
     Literal["small", "paper"],
     Parameter(help="`small`, for two cores: at most 40 minutes per published table, hours for the `_goals`; or `paper`."),
 ]
 Results = Annotated[
     Path | None,
-    Parameter(help="The folder of the long table of finished cells; by default `results` beside the study's file."),
+    Parameter(
+        help="The folder of the long table of finished cells; by default `results` beside the study's file, and "
+        "`runs/studies/results` for a study of an installed package."
+    ),
 ]
+
+
+@command.command(name="list")
+def list_(*, json: Json = False) -> None:
+    """List the studies that come with the package: name, finished cells of each size, title, and the paper's table."""
+    from untwine.study import Study
+    from untwine.study.published import published_studies
+    from untwine.study.schema import SIZES
+
+    studies = [Study.read(path) for path in published_studies().values()]
+    finished = [{size: study.finished(size) for size in SIZES} for study in studies]
+    if json:
+        print_json(
+            [
+                {"name": study.name, "title": study.spec["title"], "paper": study.spec.get("paper")}
+                | {"finished": {size: {"finished": done, "of": of} for size, (done, of) in sizes.items()}}
+                for study, sizes in zip(studies, finished, strict=True)
+            ]
+        )
+        return
+    rows = [
+        (study.name, *(f"{sizes[size][0]} of {sizes[size][1]}" for size in ("small", "paper")), *_titles(study))
+        for study, sizes in zip(studies, finished, strict=True)
+    ]
+    print_table(("name", "small cells", "paper's cells", "title", "paper"), rows)
+
+
+def _titles(study: Study) -> tuple[str, str]:
+    return str(study.spec["title"]), str(study.spec.get("paper", "-"))
 
 
 @command.command
@@ -50,7 +82,10 @@ def run(
 ) -> None:
     """Run all cells of a study that are not finished; the same command resumes an interrupted study.
 
-    Example: `untwine study run studies/principled_table1.toml --workers 2 --only row=PCA,seed=0`.
+    Example: `untwine study run principled_table1 --workers 2 --only row=PCA,seed=0`.
+
+    A data set whose files are missing is skipped with a sentence. The exit code is 0 if no cell failed, 1 if one did, and 2 if
+    the data of all cells are missing. The same command may run several times at once: each takes cells that no other has.
 
     Parameters
     ----------
@@ -75,6 +110,11 @@ def run(
         sys.exit(130)
     for sentence in (*ran.skipped, *(f"failed: {cell}" for cell in ran.failed)):
         print(f"untwine: {sentence}", file=sys.stderr)
+    if ran.skipped and not (ran.finished or ran.known or ran.failed):
+        raise ValueError(
+            f"{file.stem} must have data for at least one cell; the data of all are missing; set UNTWINE_DATA to a folder that "
+            "has them, or choose other cells by --only."
+        )
     counts = f"{ran.finished} cells run, {ran.known} finished before, {len(ran.failed)} failed"
     print(f"{counts}, in {(monotonic() - start) / 60:.1f} minutes  {next_command('study', 'table', file)}")
     if ran.failed:
@@ -97,9 +137,9 @@ def table(
 
     For example:
 
-    - `untwine study table studies/infogan_table1.toml`
-    - lowest and highest seed, as some papers print them: `untwine study table studies/infogan_table1.toml --spread range`
-    - scores after 4 epochs, where the study has them: `untwine study table studies/infogan_table2.toml --epoch 4`
+    - `untwine study table infogan_table1`
+    - lowest and highest seed, as some papers print them: `untwine study table infogan_table1 --spread range`
+    - scores after 4 epochs, where the study has them: `untwine study table infogan_table2 --epoch 4`
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def command(
     /,
     *,
     output: Output,
-    block: Block = "salient",
+    block: Block = None,
     pairs: bool = False,
     beside: Beside = (),
     source: FromSamples = FROM_SAMPLES,
@@ -48,7 +48,7 @@ def command(
     from untwine import manipulate, plots
 
     method = open_run(run, output)
-    rest = manipulate.other_block(method, block)
+    block, rest = manipulate.changed_block(method, block), manipulate.other_block(method, block)
     if beside and not pairs:
         raise ValueError("--beside compares runs pair by pair; got it without --pairs; add --pairs.")
     methods = open_beside(method, run, beside, block)

@@ -33,7 +33,7 @@ def command(
     /,
     *,
     output: Output,
-    block: Annotated[str | None, Parameter(help="A latent block; by default the only one, or salient.")] = None,
+    block: Annotated[str | None, Parameter(help="A latent block; by default salient, class, or the only one.")] = None,
     steps: int = 8,
     latents: int | None = None,
     choose: Annotated[tuple[int, ...], Parameter(consume_multiple=True)] = (),
@@ -72,7 +72,7 @@ def command(
     from untwine import manipulate, plots
 
     method = open_run(run, output)
-    block = manipulate.traversed_block(method, block)
+    block = manipulate.block_or_default(method, block)
     width, chosen = method.blocks[block], choose or None
     _check(steps, latents, chosen, width)
     test = cache(lambda: test_samples(method, run, source))

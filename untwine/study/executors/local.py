@@ -1,5 +1,6 @@
 """Local worker processes: each reads cells as lines of JSON and replies with {"rows": [...]} or {"failed": sentence}.
 
+The reply {"busy": true} means that another process is running the cell; it is tried again later, when its rows may be there.
 A worker keeps the data of its last cell in memory, and exits when the process that started it is gone.
 """
 
@@ -11,19 +12,23 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from untwine.data import Splits, load
 from untwine.runs.saving import seal
-from untwine.study.cells import Cell, run_cell
+from untwine.study.cells import Cell, try_cell
+from untwine.training.threads import wait_policy
 
 START = "from untwine.study.executors.local import serve; serve()"
+BUSY_SECONDS = 1.0  # after which cells that another process was running are tried again
 STOP_SECONDS = 20.0  # that a stopped worker has to write a checkpoint
 Reply = dict[str, Any]
 
@@ -43,12 +48,21 @@ def run_cells(cells: Sequence[Cell], out: Path, workers: int, threads: int, log:
             idle.put(worker)
 
     with ThreadPoolExecutor(workers) as pool:
-        pending = {pool.submit(run, cell): cell for cell in cells}
+        pending, busy, tried = {pool.submit(run, cell): cell for cell in cells}, list[Cell](), time.monotonic()
         try:
-            while pending:
+            while pending or busy:
                 for done in wait(pending, timeout=0.5, return_when=FIRST_COMPLETED).done:
-                    yield pending.pop(done), done.result()
+                    cell, reply = pending.pop(done), done.result()
+                    if "busy" in reply:
+                        busy.append(cell)
+                    else:
+                        yield cell, reply
                 yield None
+                if busy and time.monotonic() - tried >= BUSY_SECONDS:  # behind all cells that were not tried yet
+                    pending |= {pool.submit(run, cell): cell for cell in busy}
+                    busy, tried = [], time.monotonic()
+                if not pending:
+                    time.sleep(0.1)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in processes:
@@ -62,7 +76,8 @@ class Worker:
 
     def __init__(self, out: Path, threads: int, log: Path) -> None:
         self.command = [sys.executable, "-c", START, str(out), str(threads)]
-        self.environment, self.log = os.environ | {"OMP_NUM_THREADS": str(threads)}, log
+        self.environment = os.environ | wait_policy(os.environ) | {"OMP_NUM_THREADS": str(threads)}
+        self.log = log
         self.process: subprocess.Popen[str] | None = None
         self.stopped = False
 
@@ -123,16 +138,13 @@ def serve() -> None:
     os.dup2(2, 1)  # what a library prints must not be mistaken for a reply
     lines: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_listen, args=(lines,), daemon=True).start()
-    loaded, splits = "", None
+    data = _LastData()
     try:
         while True:
             cell = Cell(**json.loads(lines.get()))
             try:
-                data = seal({"name": cell.name, "options": cell.options, "part": cell.part})
-                if splits is None or data != loaded:
-                    splits = None  # frees the memory before the next data set is loaded
-                    loaded, splits = data, _load(cell)
-                reply: Reply = {"rows": run_cell(cell, out, splits)}
+                finished = try_cell(cell, out, partial(data.of, cell))
+                reply: Reply = {"busy": True} if finished is None else finished._asdict()
             except Exception as error:
                 traceback.print_exc()
                 reply = {"failed": " ".join(str(error).split()) or type(error).__name__}
@@ -140,6 +152,21 @@ def serve() -> None:
             replies.flush()
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+class _LastData:
+    """The data of the last cell, which the next one often shares."""
+
+    def __init__(self) -> None:
+        self.key = ""
+        self.splits: Splits | None = None
+
+    def of(self, cell: Cell) -> Splits:
+        key = seal({"name": cell.name, "options": cell.options, "part": cell.part})
+        if self.splits is None or key != self.key:
+            self.splits = None  # frees the memory before the next data set is loaded
+            self.key, self.splits = key, _load(cell)
+        return self.splits
 
 
 def _load(cell: Cell) -> Splits:

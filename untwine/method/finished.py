@@ -1,0 +1,34 @@
+"""A run folder that holds a finished run: whether a method is that run, or the same one trained for more epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from untwine.runs.compatibility import to_former
+from untwine.runs.names import final_checkpoint_path
+
+
+def shorter_epochs(folder: Path, card: Mapping[str, Any], name: str, params: Mapping[str, Any], data: str) -> int | None:
+    """Return the epochs of the finished run if the method has more and all else is equal, None if the method is that run.
+
+    Another method, other options or other data (by their fingerprint) are refused; so is training longer without the checkpoint
+    that `keep_checkpoint` leaves.
+    """
+    mine, theirs = to_former(name, params), to_former(name, card["params"])
+    same = (card["method"], card["data"].get("fingerprint")) == (name, data)
+    if same and theirs == mine:
+        return None
+    epochs, before = mine.get("epochs"), theirs.get("epochs")
+    if not same or epochs is None or before is None or {**theirs, "epochs": epochs} != mine or epochs < before:
+        raise ValueError(
+            f"{folder} holds a finished run of another method, options or data; repeat them exactly, with more epochs to train "
+            "it longer, or choose another folder."
+        )
+    if not final_checkpoint_path(folder).exists():
+        raise ValueError(
+            f"{folder} must have kept its last checkpoint to be trained longer; it is a finished run of {before} epochs "
+            "without one; fit it anew with more epochs, and with keep_checkpoint (--keep-checkpoint) to go on from there later."
+        )
+    return int(before)
