@@ -89,7 +89,7 @@ def test_every_method_of_class_and_content_takes_the_loss(name):
     with pytest.raises(ValueError, match="loss must be 'l1', 'l2', 'vgg16' or 'squeezenet'; got 'l3'"):
         getattr(un, name)(**TINY, loss="l3").fit(data)
     with pytest.raises(ValueError, match=r"loss='vgg16' needs images .* with 1 or 3 channels"):
-        getattr(un, name)(**TINY, loss="vgg16").fit(Samples(data.x[:, :, 0, 0] / 1.0, labels=data.labels))
+        getattr(un, name)(**TINY, loss="vgg16").fit(Samples(data.x[:, :, 0, 0] / 255.0, labels=data.labels))
 
 
 @pytest.mark.usefixtures("with_weights")
