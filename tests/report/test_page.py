@@ -172,3 +172,10 @@ def test_older_scores_without_extras_still_show(folder, tmp_path):
     text = read(path, tmp_path).text
     assert "1.2e+05" in text
     assert json.loads((path / "scores.json").read_text())["novel"]["value"] == 123456.7
+
+
+def test_every_figure_of_scores_has_a_title_in_words():
+    from untwine.plots.bars import TITLES
+    from untwine.report.sections.scores import FIGURES
+
+    assert set(FIGURES) <= set(TITLES)

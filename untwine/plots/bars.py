@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 DIRECTIONS = {"higher": "should be high", "lower": "should be low"}
 TITLES = {
     "probe": "Linear-probe accuracy of the class",
+    "probe_strong": "MLP-probe accuracy of the class",
     "factors": "Ground-truth factors, R² of a linear regression",
     "factors_salient": "Salient factors, R² of a linear regression",
 }
