@@ -6,13 +6,14 @@ methods are named by words that every version knows, so the other checkout may b
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -27,25 +28,25 @@ class Task(NamedTuple):
     shape: tuple[int, ...]
     samples: int
     method: str
-    options: str
+    options: dict[str, Any]
     rounds: int
 
 
 TASKS = {
-    "VAE of vectors, tiny": Task((20,), 12800, "VAE", "networks='mlp', width=8, epochs=1, batch=128", 41),
-    "VAE of images, fully connected": Task((3, 32, 32), 2048, "VAE", "networks='mlp', epochs=1, batch=128", 31),
-    "VAE of images, convolutions": Task((3, 32, 32), 512, "VAE", "networks='conv', epochs=1, batch=128", 31),
-    "principled VAE": Task((3, 32, 32), 1024, "PrincipledVAE", "networks='conv', epochs=1, batch=64", 21),
-    "double InfoGAN": Task((3, 32, 32), 512, "DoubleInfoGAN", "networks='dcgan', width=16, epochs=1, batch=64", 21),
-    "LORD": Task((1, 32, 32), 64, "LORD", "networks='adain', width=8, epochs=1, batch=64", 11),
+    "VAE of vectors, tiny": Task((20,), 12800, "VAE", {"networks": "mlp", "width": 8, "epochs": 1, "batch": 128}, 41),
+    "VAE of images, fully connected": Task((3, 32, 32), 2048, "VAE", {"networks": "mlp", "epochs": 1, "batch": 128}, 31),
+    "VAE of images, convolutions": Task((3, 32, 32), 512, "VAE", {"networks": "conv", "epochs": 1, "batch": 128}, 31),
+    "principled VAE": Task((3, 32, 32), 1024, "PrincipledVAE", {"networks": "conv", "epochs": 1, "batch": 64}, 21),
+    "double InfoGAN": Task((3, 32, 32), 512, "DoubleInfoGAN", {"networks": "dcgan", "width": 16, "epochs": 1, "batch": 64}, 21),
+    "LORD": Task((1, 32, 32), 64, "LORD", {"networks": "adain", "width": 8, "epochs": 1, "batch": 64}, 11),
 }
 # The seconds of a fit are those from the first optimizer to the last epoch.
 WORKER = """
-import sys
+import json, sys
 from time import perf_counter
 import numpy as np, torch
 import untwine
-tasks, threads = eval(sys.argv[1]), int(sys.argv[2])
+tasks, threads = json.loads(sys.argv[1]), int(sys.argv[2])
 torch.set_num_threads(threads)
 
 def fit(shape, n, name, options):
@@ -57,7 +58,7 @@ def fit(shape, n, name, options):
             yield from super().stages()
             spent.append(perf_counter() - start)
     y = None if name == "VAE" else np.arange(n) % (2 if name != "LORD" else 8)
-    Clocked(**eval(f"dict({options})"), device="cpu").fit(x, y)
+    Clocked(**options, device="cpu").fit(x, y)
     return spent[0]
 
 for line in sys.stdin:
@@ -79,7 +80,7 @@ def against(other: Path, quick: bool) -> Iterator[Figure]:
 def _running(checkout: Path) -> Iterator[Callable[[str], float]]:
     """Start a process with the untwine of a checkout, and give a function that fits a task there and returns its seconds."""
     tasks = {name: tuple(task)[:4] for name, task in TASKS.items()}
-    command = [sys.executable, "-c", WORKER, repr(tasks), str(torch.get_num_threads())]
+    command = [sys.executable, "-c", WORKER, json.dumps(tasks), str(torch.get_num_threads())]
     with ExitStack() as stack:
         # The interpreter looks in its working directory first, so it imports the checkout's own package.
         process = stack.enter_context(

@@ -288,7 +288,9 @@ def test_each_side_has_one_process_for_all_rounds():
 
 
 def test_another_checkout_is_measured_beside_this_one(capsys, monkeypatch):
-    monkeypatch.setattr("benchmarks.against.TASKS", {"tiny": Task((4,), 64, "VAE", "networks='mlp', width=2, epochs=1", 1)})
+    monkeypatch.setattr(
+        "benchmarks.against.TASKS", {"tiny": Task((4,), 64, "VAE", {"networks": "mlp", "width": 2, "epochs": 1}, 1)}
+    )
     one = next(iter(against(Path(__file__).parents[2], quick=True)))
     assert one.name == "tiny: this version over the other"
     assert one.value == pytest.approx(one.detail["seconds"]["other"] / one.detail["seconds"]["this"], rel=0.2)
@@ -299,4 +301,6 @@ def test_another_checkout_is_measured_beside_this_one(capsys, monkeypatch):
 @pytest.mark.parametrize("name", TASKS)
 def test_the_tasks_for_other_checkouts_are_options_of_today(name):
     task = TASKS[name]
-    getattr(untwine, task.method)(**eval(f"dict({task.options})")).check()
+    method = getattr(untwine, task.method)(**task.options)
+    method.check()
+    assert {key: method.get_params()[key] for key in task.options} == task.options

@@ -34,4 +34,4 @@ def test_raw_counts_are_warned_of_once():
 def test_other_numbers_are_not(x):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        small("pca").fit(x)
+        assert small("pca").fit(x).shape_ == x.shape[1:]

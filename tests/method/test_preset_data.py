@@ -143,4 +143,5 @@ def test_a_method_that_is_configured_by_hand_or_cloned_has_no_preset(preset):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         method.fit(Samples(np.arange(40.0).reshape(10, 4)))
-        un.VAE(**un.VAE.paper("toy_contrast").get_params()).fit(Samples(np.arange(40.0).reshape(10, 4)))
+        other = un.VAE(**un.VAE.paper("toy_contrast").get_params()).fit(Samples(np.arange(40.0).reshape(10, 4)))
+    assert method.shape_ == other.shape_ == (4,)

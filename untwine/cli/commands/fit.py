@@ -5,12 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from untwine.cli.flags import DataSettings, Json, Quiet, Settings, Threads
 from untwine.cli.out_folder import check_out, replace_on_success
 from untwine.cli.outputs import next_command, print_json
 from untwine.cli.settings import check_known, parse_settings
+
+if TYPE_CHECKING:
+    from untwine.method.contract import Method
+    from untwine.method.presets import Source
 
 ORDER = 20
 
@@ -82,11 +86,7 @@ def command(
     check_known(options, kind().get_params(), f"the method {method!r}")
     model = kind(**options)
     if preset != "default":
-        model = kind.paper(data, **options) if preset == "paper" else kind.authors(data, **options)
-        expected = kind.preset(preset, data).data.options
-        if warn_of_other_options(f"--preset {preset} of {method}", data, expected, data_options):
-            model = kind(**model.get_params())  # so that fit does not say it again, by the shape of the samples
-        data_options = {**expected, **data_options}
+        model, data_options = _from_preset(kind, preset, data, options, data_options)
     model.check()
     check_out(out, resume, overwrite)
     with distributed.process_group():
@@ -105,6 +105,17 @@ def command(
             print_json({"run": str(out), "method": model.name, "params": model.get_params(), "seconds": model.seconds_})
         elif distributed.rank() == 0:
             print(f"{model.name} fitted in {model.seconds_:.1f} s: {out}  {next_command('evaluate', out)}")
+
+
+def _from_preset(
+    kind: type[Method], preset: Source, data: str, options: Mapping[str, Any], data_options: Mapping[str, Any]
+) -> tuple[Method, dict[str, Any]]:
+    """Return the method of a preset and the options of its data, with those that are given in place of the preset's."""
+    model = kind.paper(data, **options) if preset == "paper" else kind.authors(data, **options)
+    expected = kind.preset(preset, data).data.options
+    if warn_of_other_options(f"--preset {preset} of {kind.name}", data, expected, data_options):
+        model = kind(**model.get_params())  # so that fit does not say it again, by the shape of the samples
+    return model, {**expected, **data_options}
 
 
 def warn_of_other_options(preset: str, data: str, expected: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
