@@ -9,7 +9,7 @@ demo test soak: export GOMP_SPINCOUNT = 10000
 test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: demo test check lint types words architecture papers soak bench clean help
+.PHONY: demo test check lint types words architecture papers browser soak bench clean help
 
 help:
 	@echo "make demo   train on digits over grass, take them apart, and make a page of it: runs/demo/report.html"
@@ -18,6 +18,7 @@ help:
 	@echo "make words  private words where the field has its own (tools/words.py)"
 	@echo "make architecture  redraw docs/images/architecture.svg from the imports"
 	@echo "make papers write docs/papers.md, every item of the papers and its state, from the finished cells of the studies"
+	@echo "make browser  click through the explorer in Chromium (installs nothing but Python packages; Debian: apt install chromium)"
 	@echo "make soak   the long checks at full count (kills, hostile data, two processes, learning)"
 	@echo "make bench  speed and memory, side by side with peers"
 
@@ -44,6 +45,9 @@ architecture: .venv/bin/python
 
 papers: .venv/ready
 	$(BIN)/python tools/papers.py
+
+browser: .venv/ready-dev
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -rs tests/browser
 
 soak: .venv/ready-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak and not timed" -n auto --dist worksteal

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import peer
+from benchmarks import instructions, peer
 from benchmarks.against import against
 from benchmarks.figures import Figure
 from benchmarks.suites import SUITES
@@ -26,7 +26,10 @@ def main(arguments: Sequence[str] | None = None, folder: Path = HERE) -> int:
     """Return 0 if every bound holds, 1 if one does not, 2 if pythae is not installed."""
     options = _options(arguments)
     if options.against is not None:
-        return _compare(options.against, options.quick)
+        return _compare(options.against, options.quick, options.instructions)
+    if options.instructions:
+        print("--instructions compares with another checkout; add --against FOLDER.", file=sys.stderr)
+        return 2
     with_pythae = {"pythae", "factors"} if options.quick else {"pythae", "factors", "memory"}
     if with_pythae & set(options.only) and not peer.available():
         print("pythae could not be imported: install the extra 'bench', or leave out its suites with --only.", file=sys.stderr)
@@ -47,16 +50,19 @@ def main(arguments: Sequence[str] | None = None, folder: Path = HERE) -> int:
     return 0 if all(one.ok for one in figures) else 1
 
 
-def _compare(other: Path, quick: bool) -> int:
+def _compare(other: Path, quick: bool, count: bool) -> int:
     """Measure this version beside another checkout; its figures are printed and not written."""
     if not (other / "untwine" / "__init__.py").exists():
         print(
             f"--against must be a checkout of untwine; {other} has no untwine/__init__.py; see git worktree.", file=sys.stderr
         )
         return 2
+    if count and not instructions.available():
+        print("--instructions needs Valgrind, which is not installed; install Debian's package valgrind.", file=sys.stderr)
+        return 2
     torch.set_num_threads(min(2, torch.get_num_threads()))
     figures = []
-    for one in against(other.resolve(), quick):
+    for one in instructions.instructions(other.resolve()) if count else against(other.resolve(), quick):
         figures.append(one)
         print(f"{one.name}: {one.value:.3f}", flush=True)
     _show(figures)
@@ -69,6 +75,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to check that it runs; the numbers mean nothing")
     parser.add_argument(
         "--against", type=Path, help="another checkout of untwine to compare the speed with, in place of suites"
+    )
+    parser.add_argument(
+        "--instructions", action="store_true", help="with --against: count instructions by Valgrind in place of time"
     )
     return parser.parse_args(arguments)
 

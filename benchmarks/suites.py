@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 
-from benchmarks import codes, game, independent, new_process, scores, work
+from benchmarks import codes, explore, game, independent, new_process, scores, work
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.processes import in_processes
@@ -201,6 +201,20 @@ def learned_codes(quick: bool) -> Iterator[Figure]:
     )
 
 
+def exploring(quick: bool) -> Iterator[Figure]:
+    """The explorer in Chromium on 20,000 images, while t-SNE of them is computed; nothing where there is no Chromium."""
+    if explore.browser() is None:
+        print("      left out: Chromium is not installed (Debian: apt install chromium)")
+        return
+    samples, rounds = (300, 1) if quick else (20_000, 5)
+    measured = explore.measure(samples, rounds)
+    detail = {"samples": samples, "shape": [1, 64, 64], "rounds": rounds}
+    bounds = {"points": 2000.0, "hover": 50.0, "swap": 200.0}
+    titles = {"points": "until there are points", "hover": "until the sample under the pointer is shown", "swap": "a swap"}
+    for name, bound in bounds.items():
+        yield figure(f"explorer: {titles[name]}", measured[name], 1, unit="ms", bound=bound, direction="below", detail=detail)
+
+
 SUITES: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "loop": loop,
     "pythae": peers,
@@ -212,6 +226,7 @@ SUITES: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "import": importing,
     "infogan": infogan,
     "codes": learned_codes,
+    "explore": exploring,
 }
 
 

@@ -145,3 +145,38 @@ def test_actions_leave_the_latents_alone_and_copies_are_equal():
     assert z == before
     assert z != Latents({"common": z.common})
     assert z != "codes"
+
+
+def several(n=3, start=0.0):
+    """Codes of a method with a salient block for each of two targets."""
+    codes = start + np.arange(6.0 * n).reshape(n, 6)
+    return Latents({"common": codes[:, :1], "salient_a": codes[:, 1:3], "salient_b": codes[:, 3:]}, {"salient_b": [7, 8, 9]})
+
+
+def test_salient_stands_for_the_blocks_of_all_targets():
+    z = several()
+    np.testing.assert_array_equal(z["salient"], np.hstack([z.salient_a, z.salient_b]))
+    np.testing.assert_array_equal(z.salient, z["salient"])
+    assert "salient" in z
+    assert list(z) == ["common", "salient_a", "salient_b"]
+    without = z.remove("salient")
+    np.testing.assert_array_equal(without.salient, np.tile([0, 0, 7, 8, 9], (3, 1)))
+    np.testing.assert_array_equal(without.common, z.common)
+    np.testing.assert_array_equal(z.remove("salient_a").salient_b, z.salient_b)
+    assert (z.remove("salient_a").salient_a == 0).all()
+
+
+def test_all_salient_blocks_are_swapped_traversed_and_interpolated_together():
+    z, w = several(), several(start=100.0)
+    swapped = z.swap(w, "salient")
+    assert swapped == z.swap(w, "salient_a").swap(w, "salient_b")
+    assert z.swap(Latents({"salient": w.salient}), "salient") == swapped
+    np.testing.assert_array_equal(z.cross(w, "salient").salient[:3], w.salient)
+    path = z.take([0]).traverse("salient", 3, [-1.0, 1.0])
+    np.testing.assert_array_equal(path.salient_b[:, 1], [-1, 1])
+    np.testing.assert_array_equal(path.salient_a, np.repeat(z.salient_a[:1], 2, axis=0))
+    between = z.take([0]).interpolate(w.take([0]), 3, "salient")
+    np.testing.assert_allclose(between.salient[1], (z.salient[0] + w.salient[0]) / 2)
+    np.testing.assert_array_equal(between.common, np.repeat(z.common[:1], 3, axis=0))
+    with pytest.raises(ValueError, match="have the blocks common, salient_a, salient_b, salient, but not 'class'"):
+        z.remove("class")

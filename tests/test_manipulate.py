@@ -31,6 +31,9 @@ class Columns:
     def prior(self, n, generator):
         return {name: 100 + torch.randn((n, width), generator=generator) for name, width in self.blocks.items()}
 
+    def block_prior(self, block, n, generator):
+        return self.prior(n, generator)[block]
+
 
 COLUMNS = Columns()
 A, B = RNG.normal(size=(4, 5)).astype("float32"), RNG.normal(size=(3, 5)).astype("float32")

@@ -11,9 +11,11 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from untwine.cli import docstrings
 from untwine.data import Splits, data_sets
+from untwine.data.catalogue import DATA_SETS
 from untwine.data.data_set import as_data_set
 
 PAGES = Path(__file__).parents[1] / "docs" / "data"
@@ -21,7 +23,9 @@ INDEX = """# Data sets
 
 `un.load(NAME, option=value)` loads one, `untwine list data NAME` describes it, and `--data NAME --data-set option=value` names
 it on the command line. What needs files looks for them in the folder of the environment variable UNTWINE_DATA, then in
-`~/.cache/untwine`. These pages are written by `python tools/data_pages.py` from the descriptions beside the code.
+`~/.cache/untwine`; `untwine data get NAME`, in Python `un.data.get(NAME)`, downloads what may be downloaded to there, checks
+it and says what is left to place by hand. These pages are written by `python tools/data_pages.py` from the descriptions beside
+the code.
 """
 
 
@@ -45,9 +49,18 @@ def page(name: str, load: Callable[..., Splits]) -> str:
         raise ValueError(f"the data set {name} must have a description; got none; write @described(DataCard(...)) above it.")
     texts = [text for text in docstrings.description(load) if not text.startswith("- ")]
     facts = [f"- **{key}**: {what}" for key, what in card.items().items()]
+    facts += _download(name)
     options = ["| option | type | default | meaning |", "| --- | --- | --- | --- |", *map(_row, docstrings.options(load))]
     paragraphs = [f"# {name}", docstrings.summary(load), *texts, "\n".join(facts), "## Options", "\n".join(options)]
     return "\n\n".join(paragraphs) + "\n"
+
+
+def _download(name: str) -> list[str]:
+    """Return the line on what `untwine data get` downloads for a data set, and from where; none where it downloads nothing."""
+    needs = as_data_set(DATA_SETS[name]).downloads
+    hosts = dict.fromkeys(urlsplit(file.urls[0]).hostname for one in needs for file in one.files)
+    by_hand = "".join(f"; by hand, {one.by_hand.rstrip('.')}" for one in needs if one.by_hand)
+    return [f"- **Download**: `untwine data get {name}`, from {', '.join(map(str, hosts))}{by_hand}."] if hosts else []
 
 
 def _row(option: Mapping[str, Any]) -> str:

@@ -39,11 +39,13 @@ NOTES = {
     "method": ("the contract: fit, encode,", "decode, save, load"),
     "manipulate": ("swap, remove, sample,", "interpolate, traverse"),
     "methods": ("one paper, one file",),
+    "export": ("ONNX, AnnData, the Hub",),
     "metrics": ("arrays in, floats out",),
     "evaluation": ("evaluate, gallery,", "diagnostics"),
     "plots": ("functions that return", "a matplotlib Figure"),
     "report": ("one page from", "run folders"),
     "study": ("data x method x seed,", "and the long table"),
+    "explore": ("the local web app", "on run folders"),
     "cli": ("one file per command",),
 }
 STYLE = """

@@ -5,16 +5,20 @@ What is named here is imported when it is first used, so that `import untwine` i
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from untwine import data, manipulate, metrics, plots
-    from untwine.data import load
+    from untwine.data import load, read
+    from untwine.evaluation.features import salient_features
     from untwine.evaluation.run import evaluate_run
     from untwine.evaluation.scoring import evaluate
+    from untwine.explore.server import explore
+    from untwine.export.anndata_files import to_anndata
+    from untwine.export.hub import from_hub, push_to_hub
+    from untwine.export.networks import export_onnx, export_torch
     from untwine.latents import Latents
     from untwine.linear.contrast import ContrastTest, contrast_test
     from untwine.methods import *  # noqa: F403 (the methods by their class names)
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from untwine.samples import Samples
     from untwine.study import Study
     from untwine.training.errors import TrainingError
+    from untwine.training.logs import mlflow_log, tensorboard_log
 
 __all__ = [
     "ContrastTest",
@@ -36,31 +41,28 @@ __all__ = [
     "data",
     "evaluate",
     "evaluate_run",
+    "explore",
+    "export_onnx",
+    "export_torch",
+    "from_hub",
     "load",
     "load_method",
     "manipulate",
     "metrics",
+    "mlflow_log",
     "plots",
+    "push_to_hub",
+    "read",
     "register",
     "report",
+    "salient_features",
+    "tensorboard_log",
+    "to_anndata",
 ]  # and every method by the name of its class
 
 NAMES = tuple(__all__)
 if not TYPE_CHECKING:
     del __all__  # `__getattr__` returns it with the methods, which are imported only then
-
-PLACES = {
-    "ContrastTest": "linear.contrast",
-    "Latents": "latents",
-    "Samples": "samples",
-    "Score": "runs.scores",
-    "Study": "study",
-    "TrainingError": "training.errors",
-    "contrast_test": "linear.contrast",
-    "evaluate": "evaluation.scoring",
-    "evaluate_run": "evaluation.run",
-    "load": "data",
-}  # all else is a module, or in `methods`
 
 Thing = TypeVar("Thing")
 
@@ -111,23 +113,60 @@ def _returns(function: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'untwine' has no attribute {name!r}")
-    import untwine.data
-    import untwine.evaluation.run
-    import untwine.manipulate
-    import untwine.methods
-    import untwine.metrics
-    import untwine.plots
-    import untwine.report
-    import untwine.study
+    globals()[name] = value = _find(name)
+    return value
 
-    if name == "__all__":
-        return [*NAMES, *untwine.methods.CLASSES]
-    if name in NAMES and name in globals():  # a module, which its import has bound
-        return globals()[name]
-    if name not in NAMES and name not in untwine.methods.CLASSES:
-        raise AttributeError(f"module 'untwine' has no attribute {name!r}")
-    globals()[name] = result = getattr(sys.modules[f"untwine.{PLACES.get(name, 'methods')}"], name)
-    return result
+
+def _find(name: str) -> Any:  # noqa: PLR0912 (a branch a module)
+    """Import what has that name, and nothing else; the modules are written out, so that no text can name another one."""
+    module: Any
+    match name:
+        case "data" | "load" | "read":
+            import untwine.data as module
+        case "evaluate":
+            import untwine.evaluation.scoring as module
+        case "salient_features":
+            import untwine.evaluation.features as module
+        case "evaluate_run":
+            import untwine.evaluation.run as module
+        case "explore":
+            import untwine.explore as module
+        case "to_anndata":
+            import untwine.export.anndata_files as module
+        case "export_onnx" | "export_torch":
+            import untwine.export.networks as module
+        case "from_hub" | "push_to_hub":
+            import untwine.export.hub as module
+        case "contrast_test" | "ContrastTest":
+            import untwine.linear.contrast as module
+        case "Latents":
+            import untwine.latents as module
+        case "manipulate":
+            import untwine.manipulate as module
+        case "metrics":
+            import untwine.metrics as module
+        case "plots":
+            import untwine.plots as module
+        case "report":
+            import untwine.report as module
+        case "Samples":
+            import untwine.samples as module
+        case "Score":
+            import untwine.runs.scores as module
+        case "Study":
+            import untwine.study as module
+        case "mlflow_log" | "tensorboard_log":
+            import untwine.training.logs as module
+        case "TrainingError":
+            import untwine.training.errors as module
+        case _:
+            import untwine.methods as module
+
+            if name == "__all__":
+                return [*NAMES, *module.CLASSES]
+            if name not in module.CLASSES and name != "load_method":
+                raise AttributeError(f"module 'untwine' has no attribute {name!r}")
+    return module if module.__name__ == f"untwine.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:

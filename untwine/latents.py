@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.registry import blocks as names
 
 
 class Latents(Mapping[str, Array]):
     """Named blocks of codes, one row a sample: `z["class"]`, or `z.common`, `z.salient`, `z.content`, `z.class_`.
 
-    A `Latents` never changes: every action returns a new one.
+    A `Latents` never changes: every action returns a new one. Where every target has a salient block of its own, `salient`
+    stands for all of them, side by side (`untwine.registry.blocks`).
 
     Parameters
     ----------
@@ -22,6 +24,9 @@ class Latents(Mapping[str, Array]):
         Codes by name, each (n, width).
     neutral
         The value of a block that stands for "nothing there", by name; 0 where it is not given.
+    conditions
+        What was known of each sample beside its codes, (n,) by name: covariates, and the library size of counts. They go along
+        with the samples whatever is done with their codes, and `decode` uses them.
 
     Examples
     --------
@@ -31,7 +36,12 @@ class Latents(Mapping[str, Array]):
     array([0., 0.])
     """
 
-    def __init__(self, blocks: Mapping[str, ArrayLike], neutral: Mapping[str, ArrayLike] | None = None) -> None:
+    def __init__(
+        self,
+        blocks: Mapping[str, ArrayLike],
+        neutral: Mapping[str, ArrayLike] | None = None,
+        conditions: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
         self._blocks = {name: _block(name, codes) for name, codes in blocks.items()}
         if not self._blocks:
             raise ValueError("Latents must have at least one block of codes; got none.")
@@ -41,11 +51,17 @@ class Latents(Mapping[str, Array]):
         self._neutral = {name: np.zeros(codes.shape[1], codes.dtype) for name, codes in self._blocks.items()}
         for name, value in (neutral or {}).items():
             self._neutral[name] = _neutral(name, value, self._blocks[self._known(name)])
+        self._conditions = {name: np.array(values) for name, values in (conditions or {}).items()}
+        for name, values in self._conditions.items():
+            if values.shape != (self.n_samples,):
+                raise ValueError(
+                    f"the condition {name!r} must have one value for each of the {self.n_samples} samples; got {values.shape}."
+                )
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self._blocks:
+        if name not in self._blocks and not self.members(name):
             raise KeyError(self._unknown(name))
-        return self._blocks[name]
+        return self._joined(self._blocks, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._blocks)
@@ -57,8 +73,8 @@ class Latents(Mapping[str, Array]):
     def __getattr__(self, name: str) -> Array:
         blocks = self.__dict__.get("_blocks", {})
         key = name.removesuffix("_")
-        if key in blocks:
-            return blocks[key]  # type: ignore[no-any-return]
+        if names.members(key, blocks):
+            return self._joined(blocks, key)
         raise AttributeError(self._unknown(name))
 
     def __eq__(self, other: object) -> bool:
@@ -81,15 +97,24 @@ class Latents(Mapping[str, Array]):
         """How many samples were encoded."""
         return len(next(iter(self._blocks.values())))
 
+    def members(self, name: str) -> tuple[str, ...]:
+        """Return the blocks that a name stands for: itself or, for `salient`, those of all targets."""
+        return names.members(name, self._blocks)
+
     @property
     def neutral(self) -> Mapping[str, Array]:
         """For each block the code that `remove` writes."""
         return dict(self._neutral)
 
+    @property
+    def conditions(self) -> Mapping[str, Array]:
+        """What was known of each sample beside its codes, (n,) by name; empty where nothing was."""
+        return dict(self._conditions)
+
     def take(self, index: Any) -> Latents:
         """Return the codes of the chosen samples (a slice, a mask or indices)."""
         chosen = np.atleast_1d(np.arange(self.n_samples)[index])
-        return self._with({name: codes[chosen] for name, codes in self._blocks.items()})
+        return self._with({name: codes[chosen] for name, codes in self._blocks.items()}, chosen)
 
     def array(self) -> Array:
         """Return all blocks side by side as one 2-D array."""
@@ -105,7 +130,7 @@ class Latents(Mapping[str, Array]):
                 f"swap needs {block!r} codes of shape {mine.shape}, or of a single sample; got {theirs.shape}; "
                 "take as many samples of both, from one method."
             )
-        return self._with({**self._blocks, block: np.broadcast_to(theirs, mine.shape).copy()})
+        return self._change(block, np.broadcast_to(theirs, mine.shape).copy())
 
     def cross(self, other: Latents, block: str) -> Latents:
         """Return every sample with the block of every sample of `other`, the samples of `other` varying fastest."""
@@ -114,7 +139,8 @@ class Latents(Mapping[str, Array]):
 
     def remove(self, block: str) -> Latents:
         """Return these codes with the block `block` at its neutral value."""
-        return self._with({**self._blocks, block: np.broadcast_to(self._neutral[self._known(block)], self[block].shape).copy()})
+        neutral = self._joined(self._neutral, self._known(block))
+        return self._change(block, np.broadcast_to(neutral, self[block].shape).copy())
 
     def traverse(self, block: str, dimension: int, values: ArrayLike) -> Latents:
         """Return one sample's codes repeated, with one dimension of `block` going through `values`."""
@@ -124,9 +150,10 @@ class Latents(Mapping[str, Array]):
         width = self[self._known(block)].shape[1]
         if not -width <= dimension < width:
             raise ValueError(f"traverse needs a dimension of {block!r} below {width}; got {dimension}.")
-        blocks = {name: np.repeat(codes, len(values), axis=0) for name, codes in self._blocks.items()}
-        blocks[block][:, dimension] = values
-        return self._with(blocks)
+        repeated = self.take(np.zeros(len(values), dtype=int))
+        codes = repeated[block].copy()
+        codes[:, dimension] = values
+        return repeated._change(block, codes)
 
     def interpolate(self, other: Latents, steps: int, block: str | None = None) -> Latents:
         """Return `steps` codes on the straight line from one sample to another, ends included.
@@ -140,7 +167,7 @@ class Latents(Mapping[str, Array]):
         if steps < 2:
             raise ValueError(f"interpolate needs at least 2 steps, the two ends; got {steps}.")
         t = np.linspace(0.0, 1.0, steps)[:, None]
-        moving = tuple(self) if block is None else (self._known(block),)
+        moving = tuple(self) if block is None else self.members(self._known(block))
         for name in moving:
             if other[other._known(name)].shape != self[name].shape:
                 raise ValueError(
@@ -153,19 +180,31 @@ class Latents(Mapping[str, Array]):
                     codes.dtype
                 )
                 for name, codes in self._blocks.items()
-            }
+            },
+            np.zeros(steps, dtype=int),
         )
 
-    def _with(self, blocks: Mapping[str, Array]) -> Latents:
-        return Latents(blocks, self._neutral)
+    def _with(self, blocks: Mapping[str, Array], index: Any = slice(None)) -> Latents:
+        """Return other codes of the chosen samples, with what is known of these."""
+        return Latents(blocks, self._neutral, {name: values[index] for name, values in self._conditions.items()})
+
+    def _change(self, block: str, codes: Array) -> Latents:
+        """Return these codes with those of a block, or of all blocks that the name stands for, side by side."""
+        changed = self.members(block)
+        ends = np.cumsum([self._blocks[name].shape[1] for name in changed])
+        return self._with({**self._blocks, **dict(zip(changed, np.split(codes, ends[:-1], axis=1), strict=True))})
+
+    def _joined(self, blocks: Mapping[str, Array], name: str) -> Array:
+        """Return what a name stands for, several blocks side by side."""
+        return blocks[name] if name in blocks else np.concatenate([blocks[one] for one in names.members(name, blocks)], axis=-1)
 
     def _known(self, name: str) -> str:
-        if name not in self._blocks:
+        if not self.members(name):
             raise ValueError(self._unknown(name))
         return name
 
     def _unknown(self, name: str) -> str:
-        return f"these latents have the blocks {', '.join(self.__dict__.get('_blocks', {}))}, but not {name!r}."
+        return f"these latents have the blocks {', '.join(names.names_of(self.__dict__.get('_blocks', {})))}, but not {name!r}."
 
 
 def bilinear(corners: Latents, steps: int, block: str | None) -> Latents:
@@ -173,7 +212,7 @@ def bilinear(corners: Latents, steps: int, block: str | None) -> Latents:
     down, right = (t.ravel()[:, None] for t in np.meshgrid(*[np.linspace(0, 1, steps)] * 2, indexing="ij"))
     weights = np.hstack([(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right])
     mixed = corners.take(np.zeros(steps**2, dtype=int))
-    for name in corners if block is None else (block,):
+    for name in corners if block is None else corners.members(block):
         mixed = mixed.swap(Latents({name: (weights @ corners[name]).astype(corners[name].dtype)}), name)
     return mixed
 

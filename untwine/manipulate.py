@@ -1,7 +1,8 @@
 """What the latent blocks are good for: swap, remove, sample, interpolate and traverse them.
 
 Functions of a fitted method and of samples. They return samples as `decode` does: images in [0, 1], vectors in the units of the
-data. A block is any block of the method, by name: `salient` or `common`, `class` or `content`.
+data. A block is any block of the method, by name: `salient` or `common`, `class` or `content`. Where every target has a salient
+block of its own, `salient` stands for all of them (`untwine.registry.blocks`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,13 @@ from numpy.typing import ArrayLike
 
 from untwine._typing import Array
 from untwine.latents import Latents, bilinear
+from untwine.method.blocks import block_or_default as block_or_default  # noqa: PLC0414 (commands take them from here)
+from untwine.method.blocks import changed_block as changed_block  # noqa: PLC0414
+from untwine.method.blocks import other_block as other_block  # noqa: PLC0414
 from untwine.method.contract import Method
-from untwine.registry.checks import check_choice, check_int
+from untwine.method.difference import difference_map
+from untwine.registry.blocks import kind, width
+from untwine.registry.checks import check_int, check_latents
 from untwine.samples import Samples
 
 Observations = Samples | ArrayLike
@@ -88,6 +94,24 @@ def remove(method: Method, x: Observations, block: str | None = None) -> Array:
     return method.decode(z.remove(block))
 
 
+def difference(method: Method, x: Observations, block: str | None = None) -> Array:
+    """Return maps of where images differ from their counterparts: each image minus itself without a block.
+
+    Parameters
+    ----------
+    method
+        A fitted method.
+    x, block
+        Images (n, C, H, W) or volumes (n, C, D, H, W), and the block that is removed; by default salient, or class.
+
+    Returns
+    -------
+    maps
+        The differences (n, H, W) or (n, D, H, W) in [-1, 1], mean over channels: negative where the image is the darker one.
+    """
+    return difference_map(x.x if isinstance(x, Samples) else np.asarray(x), remove(method, x, block))
+
+
 def sample(
     method: Method,
     x: Observations,
@@ -125,9 +149,9 @@ def sample(
     z = _encode(method, x, "x")
     block = changed_block(method, block)
     if from_samples is None:
-        codes = method.prior(n, torch.Generator().manual_seed(seed))[block].numpy()
+        codes = method.block_prior(block, n, torch.Generator().manual_seed(seed)).numpy()
     else:
-        codes = _smoothed_bootstrap(_encode(method, from_samples, "from_samples")[block], n, seed)
+        codes = smoothed_bootstrap(_encode(method, from_samples, "from_samples")[block], n, seed)
     return _grid(method.decode(z.cross(Latents({block: codes}), block)), z.n_samples)
 
 
@@ -156,8 +180,11 @@ def sample_grid(method: Method, rows: int = 6, n: int = 6, block: str | None = N
     check_int("n", n, 1)
     check_int("seed", seed, 0)
     block = changed_block(method, block)
-    codes = method.prior(max(rows, n), torch.Generator().manual_seed(seed))
+    codes = method.prior(max(rows, n), generator := torch.Generator().manual_seed(seed))
     drawn = Latents({name: code.numpy() for name, code in codes.items()}, method.neutral())
+    if kind(block) != block:  # the block of one target is drawn for samples that have no other target's
+        own = method.block_prior(block, max(rows, n), generator).numpy()
+        drawn = drawn.remove(kind(block)).swap(Latents({block: own}), block)
     return cross_product(method.decode, drawn, rows, n, block)
 
 
@@ -279,7 +306,7 @@ def traverse(
     if most is not None:
         check_int("most", most, 1)
     block = block_or_default(method, block)
-    check_latents("latents", latents, method.blocks[block])
+    check_latents("latents", latents, width(block, method.blocks))
     if latents is not None and most is not None:
         raise ValueError("traverse takes most or latents; got both; pass one.")
     start = _encode(method, x, "x")
@@ -339,36 +366,7 @@ def cross_product(decode: Callable[[Latents], Array], drawn: Latents, rows: int,
     return np.concatenate([without[:, None], _grid(crossed, rows)], axis=1)
 
 
-def check_latents(name: str, latents: Sequence[int] | None, width: int) -> None:
-    """Refuse latents that a block of this width lacks, none, or one twice."""
-    if latents is not None and not (len(latents) and len(set(latents)) == len(latents) and {*latents} <= {*range(width)}):
-        raise ValueError(f"{name} must be different numbers from 0 to {width - 1}; got {list(latents)}; correct them.")
-
-
-def block_or_default(method: Method, block: str | None) -> str:
-    """Return the block or, for None, the one that the method's kind changes: salient, class, or the only one."""
-    default = next((name for name in ("salient", "class") if name in method.blocks), next(iter(method.blocks)))
-    return check_choice("block", default if block is None else block, method.blocks)
-
-
-def changed_block(method: Method, block: str | None) -> str:
-    """Return the block that changes while others stay, or refuse it as `other_block` does."""
-    other_block(method, block)
-    return block_or_default(method, block)
-
-
-def other_block(method: Method, block: str | None) -> str:
-    """Name what stays when the block changes; refuse a block that the method lacks, or that is its only one."""
-    if len(method.blocks) < 2:
-        raise ValueError(
-            f"the method must have several blocks, so that one can change; {method.name} has only "
-            f"{next(iter(method.blocks))}; fit a contrastive or class-supervised method."
-        )
-    rest = [name for name in method.blocks if name != block_or_default(method, block)]
-    return rest[0] if len(rest) == 1 else "other"
-
-
-def _smoothed_bootstrap(codes: Array, n: int, seed: int) -> Array:
+def smoothed_bootstrap(codes: Array, n: int, seed: int) -> Array:
     """Draw n codes near the given ones, with their mean and covariance."""
     rng, many = np.random.default_rng(seed), len(codes)
     centre = codes.mean(0)

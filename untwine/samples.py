@@ -21,13 +21,15 @@ from untwine.registry.columns import (
     check_sources,
     join_ids,
     join_sources,
-    kind_of,
 )
-from untwine.registry.containers import feature_names_of, ids_of, values_of
+from untwine.registry.containers import feature_names_of, ids_of, is_anndata
+from untwine.registry.covariates import Covariates
 from untwine.registry.features import check_feature_names, in_order
+from untwine.registry.observations import observations
+from untwine.registry.sparse_vectors import is_sparse, stack, to_dense
 
-SIDES = range(8, 129)
 BACKGROUND = 0
+DIGESTED = 1_000_000  # numbers of a sparse x that are converted at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,8 @@ class Samples:
     ----------
     x
         Vectors (n, d), or images (n, C, H, W) as uint8, as floats in [0, 1], or as uint16, which is divided by 65535; with
-        sides from 8 to 128. Kept as uint8 or float32.
+        sides from 8 to 128. Or volumes (n, C, D, H, W) like images, with sides from 8 to 64. Kept as uint8 or float32. Vectors
+        may be a sparse matrix, which stays one: a CSR array of scipy, of which the samples of a batch are made dense.
     groups
         One integer a sample: 0 is the background, 1 and above are targets. What contrastive methods need.
     labels
@@ -47,7 +50,8 @@ class Samples:
     factors
         The true factors (n, k), for evaluation only. NaN means unknown.
     masks
-        For images, the pixels (n, H, W) where something salient is, such as a tumour; for evaluation only.
+        For images, the pixels (n, H, W), and for volumes, the voxels (n, D, H, W), where something salient is, such as a
+        tumour; for evaluation only.
     sources
         What each sample was made from or belongs to, as integers or strings: patient, donor, original digit. Splits, folds and
         random halves never cut through one. The same value means the same source, in target and background too. Nothing is
@@ -59,6 +63,14 @@ class Samples:
         and brings the features of other samples into that order.
     ids
         A name for each sample, such as its file; for what is written about single samples. Nothing is fitted to it.
+    covariates
+        Known nuisances such as batch, site or age, which the blocks should not hold: `Covariates`, or a mapping from name to a
+        column of strings (categories) or numbers.
+    images
+        For vectors that are features of images, the images (n, C, H, W). Nothing is fitted to them: figures show them.
+    extractor
+        What made `x` from `images`, where `untwine.networks.pretrained.frozen_features` did. The fingerprint is then that of
+        the images and of the extractor.
 
     Examples
     --------
@@ -82,26 +94,30 @@ class Samples:
     source_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
     ids: Array | None = None
+    covariates: Covariates | None = None
+    images: Array | None = None
+    extractor: str = ""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         feature_names, ids = self.feature_names or feature_names_of(self.x), ids_of(self.x) if self.ids is None else self.ids
         put(self, "x", observations(self.x))
+        n = self.x.shape[0]
         put(self, "feature_names", check_feature_names(feature_names, self.x))
-        put(self, "ids", None if ids is None else check_ids(ids, len(self.x)))
+        put(self, "ids", None if ids is None else check_ids(ids, n))
         if self.groups is not None:
-            groups = check_integers("groups", self.groups, len(self.x), least=0)
+            groups = check_integers("groups", self.groups, n, least=0)
             put(self, "groups", groups)
             many = int(groups.max()) + 1
             default = ("background", "target") if many <= 2 else ("background", *(f"target {i}" for i in range(1, many)))
             put(self, "group_names", check_names("group_names", self.group_names, many, default))
         if self.labels is not None:
-            labels, names = check_classes(self.labels, len(self.x), self.label_names)
+            labels, names = check_classes(self.labels, n, self.label_names)
             put(self, "labels", labels)
             many = int(labels.max()) + 1
             put(self, "label_names", check_names("label_names", names, many, tuple(map(str, range(many)))))
         if self.factors is not None:
-            factors = check_factor_table(self.factors, len(self.x))
+            factors = check_factor_table(self.factors, n)
             put(self, "factors", factors)
             many = factors.shape[1]
             put(
@@ -112,9 +128,13 @@ class Samples:
         if self.masks is not None:
             put(self, "masks", check_masks(self.masks, self.x))
         if self.sources is not None:
-            sources, names = check_sources(self.sources, len(self.x), self.source_names)
+            sources, names = check_sources(self.sources, n, self.source_names)
             put(self, "sources", sources)
             put(self, "source_names", names)
+        if self.covariates is not None:
+            put(self, "covariates", Covariates.of(self.covariates, n))
+        if self.images is not None:
+            put(self, "images", _check_images(self.images, self.x))
 
     @classmethod
     def contrast(
@@ -162,7 +182,7 @@ class Samples:
         label_names = tuple(dict.fromkeys(n for one in sets if one.labels is not None for n in one.label_names))
         sources, source_names = join_sources([(one.sources, one.source_names, len(one)) for one in sets])
         return cls(
-            x=np.concatenate([one.x for one in sets]),
+            x=stack([one.x for one in sets]),
             groups=np.concatenate([np.full(len(one), group) for group, one in enumerate(sets)]),
             labels=_join_labels(sets, label_names) if label_names else None,
             factors=_join_factors(sets, len(factor_names)) if factor_names else None,
@@ -174,10 +194,13 @@ class Samples:
             source_names=source_names,
             feature_names=next((one.feature_names for one in sets if one.feature_names), ()),
             ids=join_ids([(name, one.ids, len(one)) for name, one in zip(given, sets, strict=True)]),
+            covariates=Covariates.join({name: one.covariates for name, one in zip(given, sets, strict=True)}),
+            images=_join_images(sets),
+            extractor=sets[0].extractor if len({one.extractor for one in sets}) == 1 else "",
         )
 
     def __len__(self) -> int:
-        return len(self.x)
+        return int(self.x.shape[0])
 
     def __getitem__(self, index: Any) -> Samples:
         """Return the chosen samples (a slice, a mask or indices), with all their columns."""
@@ -193,6 +216,8 @@ class Samples:
             masks=None if self.masks is None else self.masks[chosen],
             sources=None if self.sources is None else self.sources[chosen],
             ids=None if self.ids is None else self.ids[chosen],
+            covariates=None if self.covariates is None else self.covariates[chosen],
+            images=None if self.images is None else self.images[chosen],
         )
 
     def __repr__(self) -> str:
@@ -206,17 +231,28 @@ class Samples:
             text += f"; factors {', '.join(self.factor_names)}"
         text += "" if self.masks is None else "; masks"
         text += "" if self.sources is None else f"; {len(np.unique(self.sources))} sources"
+        text += "" if self.images is None else f"; features of images of {'x'.join(map(str, self.images.shape[1:]))}"
+        text += "" if self.covariates is None else f"; covariates {', '.join(self.covariates.names)}"
         return f"Samples({text})"
+
+    def dense(self, index: Any = slice(None)) -> Array:
+        """Return x of the chosen samples (a slice, a mask or indices) as an array, also where x is sparse."""
+        return to_dense(self.x[index])
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of one sample: (d,) or (C, H, W)."""
+        """The shape of one sample: (d,), (C, H, W) or (C, D, H, W)."""
         return tuple(self.x.shape[1:])
 
     @property
     def is_image(self) -> bool:
         """Whether the samples are images."""
         return self.x.ndim == 4
+
+    @property
+    def is_volume(self) -> bool:
+        """Whether the samples are volumes."""
+        return self.x.ndim == 5
 
     @property
     def target(self) -> Samples:
@@ -245,83 +281,33 @@ class Samples:
         return self.groups
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of x, groups, labels and factors: the same data, the same fingerprint.
+        """Return a SHA-256 of x, groups, labels, factors and covariates: the same data, the same fingerprint.
 
-        Nothing is ever fitted to masks, sources or ids, and runs from before there were any stay valid.
+        A sparse x has another one than the dense array of its values, and the same whatever format it was given in. Nothing is
+        ever fitted to masks, sources or ids, and runs from before there were any stay valid.
         """
         digest = hashlib.sha256()
         for name in ("x", "groups", "labels", "factors"):
-            column = getattr(self, name)
-            if column is not None:
+            # Features differ in their last bits between machines, the images that they are of do not.
+            column = self.images if name == "x" and self.extractor else getattr(self, name)
+            if is_sparse(column):
+                _digest_sparse(column, digest)
+            elif column is not None:
                 digest.update(f"{name} {column.dtype} {column.shape}".encode())
                 digest.update(np.ascontiguousarray(column).data)
+        digest.update(self.extractor.encode())
+        if self.covariates is not None:
+            digest.update(f"covariates {self.covariates.names} {self.covariates.levels}".encode())
+            digest.update(np.ascontiguousarray(self.covariates.values).data)
         return digest.hexdigest()
 
 
-def observations(x: ArrayLike) -> Array:
-    """Check x on entry and return it as uint8 images, float32 images in [0, 1], or float32 vectors."""
-    if hasattr(x, "tocsr"):
-        raise TypeError("x must be a dense array; got a sparse one; convert it with x.toarray().")
-    try:
-        x = np.asarray(values_of(x))
-    except ValueError as error:
-        raise ValueError("x must be one rectangular array; its samples differ in length; bring them to one length.") from error
-    if x.dtype == bool:
-        x = x.astype(np.float32)
-    if x.dtype.kind not in "uif":
-        raise TypeError(f"x must be numbers; got an array of {kind_of(x)}; convert it to float or, for images, uint8.")
-    if x.ndim not in (2, 4):
-        hint = "add a channel axis with x[:, None]" if x.ndim == 3 else "reshape it, for instance with x.reshape(n, -1)"
-        raise ValueError(
-            ("Reshape your data: " if x.ndim < 2 else "")
-            + f"x must be vectors (n, d) or images (n, C, H, W); got an array of shape {x.shape}; {hint}."
-        )
-    if 0 in x.shape:
-        what = "0 feature(s)" if len(x) else "0 sample(s)"
-        raise ValueError(
-            f"x must hold at least one sample of one feature; got {what} (shape={x.shape}) while a minimum of 1 is required."
-        )
-    if x.dtype.kind == "f" and not np.isfinite(x).all():
-        bad = int((~np.isfinite(x).reshape(len(x), -1).all(axis=1)).sum())
-        raise ValueError(f"x must be finite; {bad} of {len(x)} samples hold NaN or infinity; drop or impute them first.")
-    return _images(x) if x.ndim == 4 else _vectors(x)
-
-
-def _vectors(x: Array) -> Array:
-    largest = np.abs(x.astype(np.float64) if x.dtype.kind != "f" else x).max()
-    if largest > 1e30:
-        raise ValueError(f"x must be numbers that single precision can square; got {largest:.3g}; rescale the features first.")
-    return np.ascontiguousarray(x, dtype=np.float32)
-
-
-def _images(x: Array) -> Array:
-    _, channels, height, width = x.shape
-    if height not in SIDES or width not in SIDES:
-        hint = (
-            "move the channels to the front with np.moveaxis(x, -1, 1)" if channels in SIDES and width <= 4 else "resize them"
-        )
-        raise ValueError(
-            f"x must be images (n, C, H, W) with sides from {SIDES[0]} to {SIDES[-1]}; got shape {x.shape}; {hint}."
-        )
-    if channels > 4:
-        hint = "; move the channels to the front with np.moveaxis(x, -1, 1)" if width <= 4 else ""
-        raise ValueError(f"x must be images with 1 to 4 channels; got {channels} in shape {x.shape}{hint}.")
-    if x.dtype == np.uint8:
-        return np.ascontiguousarray(x)
-    low, high = float(x.min()), float(x.max())
-    if x.dtype == np.uint16 and high > 255:
-        return np.ascontiguousarray(x / np.float32(65535), dtype=np.float32)
-    if low < 0 or high > 1:
-        advice = (
-            "use x.astype('uint8')"
-            if low >= 0 and high <= 255 and (x == np.rint(x)).all()
-            else "rescale them to [0, 1] as floats, (x - low) / (high - low), with the same low and high for all your data"
-        )
-        raise ValueError(
-            f"x must be images as uint8 or uint16, or as floats in [0, 1]; got {x.dtype} from {low:.4g} to {high:.4g}; "
-            f"{advice}."
-        )
-    return np.ascontiguousarray(x, dtype=np.float32)
+def _digest_sparse(x: Any, digest: Any) -> None:
+    """Add the canonical content of a CSR array: numbers of positions have 64 bits, whatever they are kept in."""
+    digest.update(f"x csr {x.dtype} {x.shape}".encode())
+    for column, dtype in ((x.indptr, np.int64), (x.indices, np.int64), (x.data, np.float32)):
+        for start in range(0, len(column), DIGESTED):
+            digest.update(np.ascontiguousarray(column[start : start + DIGESTED], dtype=dtype).data)
 
 
 def _align(sets: Sequence[Samples]) -> list[Samples]:
@@ -368,15 +354,35 @@ def _as_samples(name: str, given: ArrayLike | Samples) -> Samples:
         raise type(error)(f"{name}: {error}") from None
 
 
+def _check_images(images: Array, x: Array) -> Array:
+    if x.ndim != 2 or np.ndim(images) != 4 or len(images) != len(x):
+        raise ValueError(
+            f"images must be the images (n, C, H, W) whose features x (n, d) has; got {np.shape(images)} with x {x.shape}; "
+            "pass one image for each vector."
+        )
+    return observations(images)
+
+
+def _join_images(sets: Sequence[Samples]) -> Array | None:
+    """Join images where all samples have some of one shape; nothing is fitted to them."""
+    images = [one.images for one in sets]
+    shapes = {None if one is None else (one.shape[1:], one.dtype) for one in images}
+    return None if None in shapes or len(shapes) > 1 else np.concatenate([one for one in images if one is not None])
+
+
 def _is_set(given: object) -> bool:
+    if isinstance(given, Samples) or is_sparse(given) or is_anndata(given):
+        return True
     try:
-        return isinstance(given, Samples) or np.ndim(given) > 1  # type: ignore[arg-type]
+        return np.ndim(given) > 1  # type: ignore[arg-type]
     except ValueError:  # samples of different lengths, which the check of x refuses
         return True
 
 
 def _describe(x: Array) -> str:
-    return f"vectors of {x.shape[1]}" if x.ndim == 2 else f"images of {'x'.join(map(str, x.shape[1:]))} ({x.dtype})"
+    kind = {2: "vectors", 4: "images", 5: "volumes"}[x.ndim]
+    kind = "sparse vectors" if is_sparse(x) else kind
+    return f"{kind} of {'x'.join(map(str, x.shape[1:]))}" + (f" ({x.dtype})" if x.ndim > 2 else "")
 
 
 def unit_range(x: Array, dtype: type[np.floating[Any]] = np.float32) -> Array:

@@ -2,6 +2,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the benchmarks are not ins
 
 import untwine
 from benchmarks import __main__ as program
-from benchmarks import codes, game, independent, peer, scores, sides, work
+from benchmarks import codes, game, independent, instructions, peer, scores, sides, work
 from benchmarks.against import TASKS, Task, against
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.processes import in_processes
@@ -296,6 +297,30 @@ def test_another_checkout_is_measured_beside_this_one(capsys, monkeypatch):
     assert one.value == pytest.approx(one.detail["seconds"]["other"] / one.detail["seconds"]["this"], rel=0.2)
     assert program.main(["--against", "nowhere"]) == 2
     assert "must be a checkout of untwine" in capsys.readouterr().err
+
+
+def test_instructions_of_a_step_are_those_of_a_longer_fit_without_a_shorter_one(monkeypatch):
+    counts = {"this": 5_000, "other": 4_000}  # a step, beside a million for all else
+
+    def run(command, cwd, **_):
+        epochs = json.loads(command[-1])[3]["epochs"]
+        side = "this" if cwd == instructions.ROOT else "other"
+        total = 1_000_000 + epochs * instructions.STEPS * counts[side]
+        return SimpleNamespace(stderr=f"==1== I   refs:      {total:,}\n")
+
+    monkeypatch.setattr("benchmarks.instructions.subprocess.run", run)
+    found = list(instructions.instructions(Path("elsewhere")))
+    assert [one.value for one in found] == [0.8] * len(instructions.COUNTED)
+    assert not any(one.ok for one in found)
+    assert set(found[0].detail["thousand instructions a step"].values()) == {4, 5}
+
+
+def test_instructions_need_valgrind_and_another_checkout(capsys, monkeypatch):
+    monkeypatch.setattr("benchmarks.instructions.shutil.which", lambda _: None)
+    assert program.main(["--against", str(instructions.ROOT), "--instructions"]) == 2
+    assert "install Debian's package valgrind" in capsys.readouterr().err
+    assert program.main(["--instructions"]) == 2
+    assert "add --against FOLDER" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -179,7 +179,7 @@ SAYS: dict[str, str | tuple[str, ...]] = {
     "unknown list": '"things" for WHAT (see `untwine list --help`); choose from: "methods", "data", "metrics".',
     "misspelt method": "got 'vea'; did you mean 'vae' or 'mlvae'?",
     "misspelt field": "no option 'epoch'; did you mean 'epochs'?",
-    "misspelt data": "did you mean 'toy_contrast'?",
+    "misspelt data": "did you mean 'toy_contrast' or 'toy_treatments'?",
     "a run as --out": "pass --resume to continue it, --overwrite to replace it",
     "--overwrite of no run": "only replaces run folders; full is not one",
     "pickled file": "which are never unpickled",

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from fits import start
-from small import NAMES, images, small, vectors
+from small import NAMES, counts, images, small, vectors, with_covariates
 
 import untwine as un
 
@@ -114,6 +114,47 @@ def test_published_variants_resume_with_all_that_they_carry_from_step_to_step(tm
     assert (again.transform(data.x) == whole.transform(data.x)).all()
     for file in FILES:
         assert (tmp_path / "stopped" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "draw"),
+    [
+        ("principled_vae", {}, vectors),
+        ("symmetric_rb_vae", {"likelihood": "negative_binomial"}, counts),
+        ("vae", {"likelihood": "zero_inflated", "library": "learned"}, counts),
+        ("double_infogan", {"w_cr": 1.0}, images),
+        ("lord", {}, vectors),
+        ("mixing_ae", {}, vectors),
+        ("stargan", {}, vectors),
+    ],
+)
+def test_runs_with_covariates_and_counts_resume(tmp_path, monkeypatch, name, options, draw):
+    data = with_covariates(draw())
+    whole = small(name, epochs=3, **options).fit(data, out=tmp_path / "whole")
+    method = small(name, epochs=3, **options)
+    monkeypatch.setattr(type(method), "step", _interrupted(type(method).step))
+    with pytest.raises(KeyboardInterrupt):
+        method.fit(data, out=tmp_path / "stopped", every=0.0)
+    monkeypatch.undo()
+    again = small(name, epochs=3, **options).fit(data, out=tmp_path / "stopped", resume=True)
+    assert (again.transform(data) == whole.transform(data)).all()
+    for file in FILES:
+        assert (tmp_path / "stopped" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
+
+
+def _interrupted(inner):
+    """Return a step that is interrupted in the middle of its fifth run."""
+    steps = []
+
+    def step(self, batch, t):
+        moves = inner(self, batch, t)
+        yield next(moves)
+        steps.append(t)
+        if len(steps) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        yield from moves
+
+    return step
 
 
 def _stop_early(method, data, out, every=0.0):

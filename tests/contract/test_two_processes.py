@@ -1,13 +1,16 @@
 """Two processes with half the batch each take the step of one: every method, in double precision."""
 
+import dataclasses
 import os
 import socket
 
+import numpy as np
 import pytest
 import torch
-from small import DATA, NAMES, TRAINED, small
+from small import DATA, NAMES, TRAINED, counts, small, treatments, with_covariates
 from torch import multiprocessing
 
+from untwine.methods.shared.inferred import PER_TARGET
 from untwine.networks.norm import BatchNorm
 from untwine.training import distributed
 
@@ -24,10 +27,26 @@ CASES += [("factor_vae+second_batch", *nets) for nets in NETS]
 CASES += [("lord", "images", "adain")]
 CASES += [(f"lord+{option}", *NETS[0]) for option in ("semi", "amortised", "kl", "dense", "stage_two")]
 CASES += [("rb_vae+trunks", *NETS[1]), ("symmetric_rb_vae+trunks+units", *NETS[0]), ("symmetric_rb_vae+last", *NETS[0])]
+# Covariates go to every network. As constant planes they meet convolutions whose norm takes constants away: as for StarGAN.
+CASES += [(f"{name}+covariates", *NETS[0]) for name in TRAINED]
+CASES += [(f"{name}+covariates+rate", *NETS[1]) for name in ("principled_vae", "lord", "mixing_ae", "stargan", "infogan")]
+CASES += [("double_infogan+covariates+all_terms", "images", "dcgan"), ("factor_vae+covariates+second_batch", *NETS[0])]
+CASES += [(f"{name}+counts", "counts", "mlp") for name in ("principled_vae", "symmetric_rb_vae")]
+CASES += [("vae+zeros+learned+covariates", "counts", "mlp")]
+CASES += [(f"{name}+per_target", "treatments", "mlp") for name in PER_TARGET] + [("principled_vae+pairs", "pairs", "mlp")]
 CASES += [(f"dip_vae+running+{variant}", *NETS[0]) for variant in ("variant_i", "variant_ii")]
 
 
+def in_pairs():
+    """The vectors, each target with the background sample of its number."""
+    data = DATA["vectors"]()
+    return dataclasses.replace(data, sources=np.concatenate([np.arange(40), np.arange(48) % 40]))
+
+
+MORE = {"treatments": treatments, "pairs": in_pairs}
 CHANGES = {
+    "per_target": {"salient": "per_target"},
+    "pairs": {"pairs": True},
     "second_batch": {"second_batch": True},
     "semi": {"inference": "semi"},
     "amortised": {"inference": "amortised"},
@@ -41,6 +60,10 @@ CHANGES = {
     "variant_i": {"variant": "i"},
     "variant_ii": {"variant": "ii"},
     "rate": {"lr": 2e-4},
+    "counts": {"likelihood": "negative_binomial"},
+    "zeros": {"likelihood": "zero_inflated"},
+    "learned": {"library": "learned"},
+    "covariates": {},
     "all_terms": {"w_cr": 0.7, "loop_g": 2, "loop_d": 2, "loop_cr": 2, "nuisance": 2, "posterior": "gaussian"}
     | dict.fromkeys(("prior_common", "prior_salient", "prior_latent"), "uniform"),
 }
@@ -51,7 +74,8 @@ def fitted(name, kind, nets):
     name, *options = name.split("+")
     changes = {field: value for option in options for field, value in CHANGES[option].items()}
     method = small(name, **changes, networks=nets, precision="float64", epochs=3, batch=12)
-    return method.fit(DATA[kind]())
+    data = counts() if kind == "counts" else (DATA | MORE)[kind]()
+    return method.fit(with_covariates(data) if "covariates" in options else data)
 
 
 def worker(rank, port, folder):

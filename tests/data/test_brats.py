@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from untwine.data import load
-from untwine.data.readers.nifti import read_nifti
+from untwine.data.imaging.scan import read_values
 from untwine.data.sets.brats import extract_slices
 
 CODES = {"u1": 2, "i2": 4, "f4": 16, "f8": 64, "u2": 512}
@@ -50,33 +50,34 @@ def folder(tmp_path):
 @pytest.mark.parametrize("gzipped", [False, True])
 def test_volumes_of_every_dtype_round_trip(tmp_path, order, dtype, gzipped):
     volume = np.random.default_rng(0).integers(0, 200, (3, 4, 5)).astype(dtype)
-    path = tmp_path / "v.nii"
+    path = tmp_path / ("v.nii.gz" if gzipped else "v.nii")
     path.write_bytes(gzip.compress(nifti(volume, order)) if gzipped else nifti(volume, order))
-    result = read_nifti(path)
+    result = read_values(path)
     np.testing.assert_array_equal(result, volume)
     assert result.dtype == volume.dtype
+    path = tmp_path / "scaled.nii"
     path.write_bytes(nifti(volume, order, slope=0.5, intercept=-3.0))
-    np.testing.assert_allclose(read_nifti(path), volume * 0.5 - 3)
+    np.testing.assert_allclose(read_values(path), volume * 0.5 - 3)
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"short", "its header is another"),
-        (nifti(np.zeros((2, 2), np.uint8), magic=b"ni1\0"), "its header is another"),
-        (nifti(np.zeros((4, 4, 4), np.int16))[:-9], "must hold 64 numbers of 2 bytes; it is truncated"),
-        (gzip.compress(nifti(np.zeros((4, 4), np.int16)), mtime=0)[:-12], "it cannot be read"),
+        (b"short", "it cannot be read"),
+        (nifti(np.zeros((4, 4), np.uint8)), "must be one volume"),
+        (nifti(np.zeros((4, 4, 4), np.int16))[:-9], "must hold 4 x 4 x 4 voxels; it is truncated"),
+        (gzip.compress(nifti(np.zeros((4, 4, 4), np.int16)), mtime=0)[:-12], "it cannot be read"),
         (
-            nifti(np.zeros((4, 4), np.uint8)).replace(struct.pack("<2h", 2, 8), struct.pack("<2h", 128, 24), 1),
-            "got data type 128",
+            nifti(np.zeros((4, 4, 4), np.uint8)).replace(struct.pack("<2h", 2, 8), struct.pack("<2h", 128, 24), 1),
+            "it holds colours",
         ),
     ],
 )
 def test_damaged_volumes_are_refused(tmp_path, content, sentence):
-    path = tmp_path / "v.nii"
+    path = tmp_path / ("v.nii.gz" if content[:2] == b"\x1f\x8b" else "v.nii")
     path.write_bytes(content)
     with pytest.raises(ValueError, match=sentence) as error:
-        read_nifti(path)
+        read_values(path)
     assert "\n" not in str(error.value)
 
 

@@ -45,7 +45,7 @@ def test_images_or_whole_models_are_held_out(folder, held_out, train, test):
 
 
 def test_missing_or_damaged_files_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"Cars3D must be in .* as cars3d or cars; not found; place"):
+    with pytest.raises(ValueError, match=r"Cars3D must be in .* as cars3d or cars; not found; run `untwine data get"):
         load("cars3d", folder=tmp_path)
     (tmp_path / "cars").mkdir()
     with pytest.raises(ValueError, match=r"as .mat files; there are none"):

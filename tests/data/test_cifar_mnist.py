@@ -118,7 +118,10 @@ def test_classes_are_balanced_and_small_ones_are_repeated():
         (lambda f: (f / "data_batch_3.bin").unlink(), r"must have all of its files in .*; data_batch_3.bin not found"),
         (lambda f: (f / "data_batch_3.bin").write_bytes(b"123"), r"must have 3073 bytes per image; got 3 bytes"),
         (lambda f: (f / "test_batch.bin").write_bytes(bytes(3073)), r"CIFAR-10's x_test must have SHA-256"),
-        (lambda f: [p.unlink() for p in f.iterdir()], r"CIFAR-10 must be in .*; not found; place"),
+        (
+            lambda f: [p.unlink() for p in f.iterdir()],
+            r"CIFAR-10 must be in .*; not found; run `untwine data get",
+        ),
     ],
 )
 def test_damaged_or_missing_files_are_refused(folder, damage, sentence):

@@ -179,7 +179,10 @@ def small_photograph(folder):
         (damage_npz, "mnist.npz must hold complete arrays; it is damaged"),
         (lose_array, "must hold the arrays x_train, y_train, x_test, y_test; it lacks y_test"),
         (write_objects, "must hold plain arrays; got Python objects"),
-        (lose_idx, "IDX files with t10k-labels-idx1-ubyte among them; not found; place .*UNTWINE_DATA"),
+        (
+            lose_idx,
+            "IDX files with t10k-labels-idx1-ubyte among them; not found; run `untwine data get .*UNTWINE_DATA",
+        ),
         (lose_grass, "grass as at least two .jpg or .png files; got 0; place .*UNTWINE_DATA"),
         (damage_photograph, "lawn_3.png must be an image; it cannot be read"),
         (small_photograph, "sides of at least 64 pixels; got one of 63"),

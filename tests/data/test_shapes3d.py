@@ -87,7 +87,8 @@ def test_without_h5py_the_error_says_what_to_install(tmp_path, monkeypatch):
 
 def test_missing_or_damaged_files_are_refused(tmp_path):
     with pytest.raises(
-        ValueError, match=r"3D Shapes must be in .* as shapes3d/3dshapes.h5 or .*; not found; place the file of github.com"
+        ValueError,
+        match=r"3D Shapes must be in .* as shapes3d/3dshapes.h5 or .*; not found; run `untwine data get",
     ):
         load("shapes3d", folder=tmp_path)
     content = arrays()

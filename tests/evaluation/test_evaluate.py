@@ -33,6 +33,12 @@ def test_every_block_is_scored_by_every_metric(scores):
         "w2.common",
         "w2_relative.common",
         "reconstruction.x",
+        "explained.x",
+        "counterfactual_removed.x",
+        "counterfactual_added.x",
+        "counterfactual_gap.x",
+        "minimality.x",
+        "background_change.x",
     }
 
 
@@ -123,7 +129,7 @@ def test_a_method_of_one_block_without_groups():
     samples = Samples(np.eye(3)[labels] * 9 + rng.normal(size=(60, 3)), labels=labels)
     scores = evaluate(Whole(), samples)
     labelled = ("probe", "probe_strong", "clustering", "clustering_random", "silhouette", "ari", "nmi")
-    assert set(scores) == {f"{metric}.z" for metric in labelled} | {"reconstruction.x"}
+    assert set(scores) == {f"{metric}.z" for metric in labelled} | {"reconstruction.x", "explained.x"}
     assert scores["probe.z"].direction == scores["silhouette.z"].direction == "higher"
     assert scores["probe.z"].value > 0.95
     assert scores["reconstruction.x"].value == 0.0
@@ -154,8 +160,8 @@ def test_only_targets_with_known_labels_of_usual_classes_count():
             vectors(),
             "accuracy",
             (
-                "probe, probe_strong, clustering, agreement, factors, leakage, groups, per_target, w2, reading, transfer, "
-                "reconstruction"
+                "probe, probe_strong, clustering, agreement, factors, leakage, leakage_covariates, groups, per_target, w2, "
+                "reading, transfer, reconstruction"
             ),
         ),
         (Whole(), Samples(np.eye(30)), "agreement", "labels"),

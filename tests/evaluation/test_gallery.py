@@ -78,7 +78,7 @@ def test_planes_hold_both_groups_and_separate_the_classes(shown):
 
 def flat(entry):
     """Return all arrays and names of a gallery by their path of attributes."""
-    if entry is None or isinstance(entry, np.ndarray | tuple):
+    if entry is None or isinstance(entry, np.ndarray | tuple | bool):
         return {"": entry}
     inside = entry if isinstance(entry, dict) else vars(entry)
     return {f"{name}.{path}": array for name, one in inside.items() for path, array in flat(one).items()}
@@ -169,7 +169,7 @@ def test_float_images_and_few_targets_are_shown_too():
 
 def test_vectors_have_reconstructions_planes_and_statistics_only():
     g = gallery(Columns(), vectors(40))
-    empty = {name for name, entry in vars(g).items() if entry is None or entry == {}}
+    empty = {name for name, entry in vars(g).items() if entry is None or entry is False or entry == {}}
     assert set(vars(g)) - empty == {"targets", "latents", "factor_names", "planes"}
     assert set(g.planes.points) == set(g.latents) == {"common", "salient"}
     assert all(block.information is not None for block in g.latents.values())

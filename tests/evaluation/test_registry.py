@@ -12,7 +12,7 @@ import pytest
 from known_methods import ClassHalves, Columns, Halves, Whole, classes_in_contents, images, vectors
 
 from untwine import metrics
-from untwine.evaluation.registry import METRICS, explain
+from untwine.evaluation.registry import METRICS, explain, find_score
 from untwine.evaluation.scoring import evaluate
 from untwine.metrics import Directions, Measurement, Metric, Requirement, ScoreInfo
 from untwine.metrics.metric import fits
@@ -26,12 +26,18 @@ NAMES = {
     "agreement": ("ari", "nmi"),
     "factors": ("factors", "factors_salient"),
     "leakage": ("leakage", "leakage_group"),
+    "leakage_covariates": ("leakage_covariates_red",),
     "groups": ("group_silhouette",),
     "per_target": ("per_target_red",),
     "w2": ("w2", "w2_relative"),
     "reading": ("class_read", "class_chance", "content_read", "content_chance"),
     "transfer": ("transfer", "transfer_unmoved"),
     "reconstruction": ("reconstruction",),
+    "explained": ("explained",),
+    "counterfactual": ("counterfactual_removed", "counterfactual_added", "counterfactual_gap"),
+    "minimality": ("minimality",),
+    "background_quiet": ("background_change",),
+    "responses": ("response_red",),
     "regression": ("regression", "regression_constant", "regression_salient", "regression_salient_constant"),
     "per_class": ("per_class", "per_class_red"),
     "per_factor": ("regression_red", "regression_red_constant"),
@@ -76,12 +82,17 @@ DEFAULT = [
     "agreement",
     "factors",
     "leakage",
+    "leakage_covariates",
     "groups",
     "per_target",
     "w2",
     "reading",
     "transfer",
     "reconstruction",
+    "explained",
+    "counterfactual",
+    "minimality",
+    "background_quiet",
 ]
 BLOCKS = ("common", "salient", "content", "class", "z")
 # Which direction is better in each of these blocks: + higher, - lower, . neither.
@@ -97,13 +108,16 @@ DIRECTIONS = {
     "regression_salient": LABEL_ERRORS,
     "group_silhouette": "-+-+.",
     "per_target_red": "-+-+.",
+    "response_red": "-+...",
     **dict.fromkeys(("leakage", "leakage_group", "w2", "w2_relative", "reconstruction", "fid", "frechet_squeezenet"), "-----"),
-    **dict.fromkeys(("transfer", "transfer_lpips"), "-----"),
+    **dict.fromkeys(("transfer", "transfer_lpips", "leakage_covariates_red"), "-----"),
     **dict.fromkeys(("total_correlation", "wasserstein_correlation", "latent_information"), "-----"),
     **dict.fromkeys(("swap_accuracy", "swap_preservation", "translation_accuracy", "translation_preservation"), "+++++"),
     **dict.fromkeys(("sap", "mig", "modularity", "explicitness", "z_diff", "factor_vae_score"), "+++++"),
     **dict.fromkeys(("dci_disentanglement", "dci_completeness", "dci_informativeness"), "+++++"),
     **dict.fromkeys(NAMES["salient_map"], "+++++"),
+    **dict.fromkeys(("explained", "counterfactual_removed", "counterfactual_added"), "+++++"),
+    **dict.fromkeys(("minimality", "background_change"), "-----"),
     **dict.fromkeys(("attributes", "attributes_red", "inception_score", "class_score_squeezenet"), "+++++"),
 }
 
@@ -279,9 +293,28 @@ def test_no_function_shadows_a_module():
 def test_listing_and_explaining_metrics_needs_no_torch():
     code = """
 import sys
-from untwine.evaluation.registry import METRICS, explain
+from untwine.evaluation.registry import METRICS, explain, find_score
 assert len(METRICS) > 20 and explain("probe")
 heavy = {"torch", "sklearn", "scipy", "openTSNE"} & set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_scores_of_a_predictor_name_it():
+    """Codes encode more for a strong predictor than for a linear one, so a table says which it was."""
+    words = (
+        "linear classifier predict",
+        "linear regression predict",
+        "small network predict",
+        "linear regression of",
+        "small MLP",
+    )
+    for metric in METRICS.values():
+        for name, info in metric.scores.items():
+            if any(word in info.explanation for word in words) and "constant" not in name:
+                assert info.reader, name
+    assert find_score("probe.salient").reader.startswith("logistic regression")
+    assert find_score("leakage_group.common").reader == find_score("per_target_drug_accuracy.salient").reader
+    assert find_score("w2.common").reader == ""
+    assert find_score("unknown.common") is None

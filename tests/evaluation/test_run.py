@@ -27,7 +27,12 @@ def run(tmp_path):
 def test_all_that_a_page_needs_is_written(run):
     scores = un.evaluate_run(run)
     written = {"codes.json", "contrast.json", "gallery.npz", "scores.json"}
-    assert {path.name for path in run.iterdir()} == written | {"history.csv", "method.json", "weights.safetensors"}
+    assert {path.name for path in run.iterdir()} == written | {
+        "README.md",
+        "history.csv",
+        "method.json",
+        "weights.safetensors",
+    }
     assert read_scores(run) == scores
     assert {"factors.common", "reconstruction.x"} <= set(scores)
     (one,) = read_runs(run)
@@ -62,7 +67,7 @@ def test_other_data_may_be_named(run):
 
 def test_data_that_has_changed_since_the_fit_is_refused(run, monkeypatch):
     other = un.load("toy_contrast", n_target=50, n_background=40)
-    monkeypatch.setattr("untwine.evaluation.run.load", lambda name, **options: other)
+    monkeypatch.setattr("untwine.evaluation.run.load_again", lambda stored, **options: other)
     before = sorted(run.iterdir())
     with pytest.raises(
         ValueError, match="must be used with the data that it was fitted on; 'toy_contrast' has changed since; restore"
@@ -72,7 +77,7 @@ def test_data_that_has_changed_since_the_fit_is_refused(run, monkeypatch):
 
 
 def test_an_unknown_metric_is_refused_before_any_data_is_read(run, monkeypatch):
-    monkeypatch.setattr("untwine.evaluation.run.load", lambda name, **options: pytest.fail("the data was read"))
+    monkeypatch.setattr("untwine.evaluation.run.load_again", lambda stored, **options: pytest.fail("the data was read"))
     with pytest.raises(ValueError, match=r"^metric must be a name from the catalogue; got 'factor'; did you mean 'factors'"):
         un.evaluate_run(run, metrics=["factor"])
 
@@ -96,7 +101,7 @@ def test_a_run_that_was_fitted_on_arrays_needs_data(tmp_path):
 def test_a_method_and_data_in_memory_are_scored_as_the_folder_is(run, monkeypatch):
     scores, before = un.evaluate_run(run, metrics=["factors"]), read_gallery(run)
     method, data = un.load_method(run), un.load("toy_contrast", **OPTIONS)
-    monkeypatch.setattr("untwine.evaluation.run.load", lambda name, **options: pytest.fail("the data was read"))
+    monkeypatch.setattr("untwine.evaluation.run.load_again", lambda stored, **options: pytest.fail("the data was read"))
     monkeypatch.setattr("untwine.evaluation.run.load_method", lambda folder: pytest.fail("the method was read"))
     again = un.evaluate_run(run, method=method, data=data, metrics=["factors"])
     assert {name: one.value for name, one in again.items()} == {name: one.value for name, one in scores.items()}

@@ -43,4 +43,33 @@ def labelled(samples):
     return dataclasses.replace(samples, labels=np.array([0, 1, 2, 3, 7])[np.arange(len(samples)) % 5])
 
 
+def with_covariates(samples):
+    """Give every sample a category of three levels and a number."""
+    rng = np.random.default_rng(5)
+    batch, age = np.array(["a", "b", "c"])[rng.integers(0, 3, len(samples))], rng.normal(50, 9, len(samples))
+    return dataclasses.replace(samples, covariates={"batch": batch, "age": age})
+
+
+def counts(target=48, background=40, columns=6, seed=0):
+    """Draw negative binomial counts, whose library sizes vary."""
+    rng = np.random.default_rng(seed)
+    n = target + background
+    mean = rng.gamma(3, 60, size=(n, 1)) * rng.dirichlet(np.full(columns, 3.0), size=2)[np.arange(n) % 2]
+    x = rng.poisson(rng.gamma(4, mean / 4)).astype("float32")
+    return labelled(Samples.contrast(target=x[:target], background=x[target:]))
+
+
+TREATMENTS = {"control": 40, "drug a": 50, "drug-b": 7, "drug c": 20}
+
+
+def treatments(seed=0, columns=6):
+    """Background in two directions; each target in one more, of which one has few samples."""
+    rng = np.random.default_rng(seed)
+    shared, own = rng.normal(size=(2, columns)), rng.normal(size=(len(TREATMENTS), columns))
+    own[0] = 0
+    groups = np.repeat(np.arange(len(TREATMENTS)), list(TREATMENTS.values()))
+    x = rng.normal(size=(len(groups), 2)) @ shared + rng.normal(size=(len(groups), 1)) * own[groups]
+    return Samples(x + 0.1 * rng.normal(size=x.shape), groups=groups, group_names=tuple(TREATMENTS))
+
+
 DATA = {"vectors": vectors, "images": images}

@@ -218,3 +218,22 @@ def test_axes_leave_out_directions_without_variance():
 def test_wrong_inputs_are_refused(call, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         call()
+
+
+def test_each_of_several_targets_is_tested_by_itself():
+    """Of three targets one varies as the background does, one in one more direction, one in two."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2, 3], 400)
+    x = rng.normal(size=(1600, 8))
+    x[groups == 2, 0] += 3 * rng.normal(size=400)
+    x[groups == 3, 1:3] += 3 * rng.normal(size=(400, 2))
+    data = Samples(x, groups=groups, group_names=("control", "none", "one", "two"))
+    results = un.contrast_test(data, per_target=True)
+    assert {name: result.n_salient for name, result in results.items()} == {"none": 0, "one": 1, "two": 2}
+    assert results["none"].p_value > 0.05
+    assert results["one"] == un.contrast_test(data[np.isin(groups, (0, 2))])
+    assert un.contrast_test(data).n_salient == 3
+    record = contrast_record(data)
+    assert record["targets"]["two"] == {"p_value": 0.005, "n_salient": 2, "samples": 400}
+    assert "targets" not in contrast_record(data[np.isin(groups, (0, 1))])
+    assert json.loads(json.dumps(record)) == record

@@ -63,7 +63,7 @@ CALLS = {
     ),
     "complex numbers": (lambda: Samples(X * 1j), r"x must be numbers; got an array of complex numbers; convert"),
     "dates": (lambda: Samples(np.zeros((2, 2), "M8[D]")), r"x must be numbers; got an array of dates; convert"),
-    "sparse": (lambda: small("vae").fit(csr_array(X)), r"x must be a dense array; got a sparse one; convert it with"),
+    "sparse": (lambda: small("vae").fit(csr_array(X * np.nan)), r"x must be finite; 12 of 12 samples hold NaN or infinity"),
     "small images": (lambda: Samples(np.zeros((2, 1, 7, 8))), r"sides from 8 to 128; got shape \(2, 1, 7, 8\); resize"),
     "large images": (
         lambda: Samples(np.zeros((2, 1, 9, 129))),

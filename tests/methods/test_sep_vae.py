@@ -7,7 +7,7 @@ import torch
 from small import small, vectors
 from torch.distributions import Normal, kl_divergence
 
-from untwine.methods.sep_vae import fix_background_variance, pairs
+from untwine.methods.sep_vae import fix_off_target_variance, pairs
 from untwine.networks.autoencoder import Code
 from untwine.training.batches import TrainingData
 
@@ -24,7 +24,7 @@ def started(**changes):
 def test_the_background_has_the_fixed_variance_and_the_target_its_own():
     _, _, batch = started()
     code = Code(torch.randn(128, 3), torch.randn(128, 3))
-    result = fix_background_variance(batch, code, 0.04)
+    result = fix_off_target_variance(batch, code, [3], 0.04)
     assert torch.equal(result.mu, code.mu)
     assert torch.equal(result.logvar[:64], code.logvar[:64])
     torch.testing.assert_close(result.logvar[64:].exp(), torch.full((64, 3), 0.04))

@@ -22,7 +22,7 @@ SECTION = Section("A new section", 55, lambda run: tag("p", f"new for {run.name}
 
 def test_every_file_is_a_section_of_its_own_place_and_title():
     sections_found = find_sections()
-    assert len(sections_found) == len(FILES) == 17
+    assert len(sections_found) == len(FILES) == 18
     assert all(isinstance(section, Section) for section in sections_found)
     assert (
         len({section.title for section in sections_found}) == len({section.order for section in sections_found}) == len(FILES)

@@ -19,6 +19,7 @@ NAMES = (
     names.CONTRAST,
     names.CODES,
     names.CELL,
+    names.SELECTIONS,
 )
 
 
@@ -47,6 +48,7 @@ def test_the_names_are_those_of_every_run_written_so_far():
         "contrast.json",
         "codes.json",
         "cell.json",
+        "selections.json",
     )
     assert names.scores_name() == names.SCORES
     assert names.scores_name(20) == "scores_20.json"

@@ -178,7 +178,12 @@ def test_other_networks_than_those_it_was_fitted_with_are_refused(run):
 
 
 def test_the_folder_holds_plain_files_of_text_and_numbers(run):
-    assert sorted(path.name for path in run.iterdir()) == ["history.csv", "method.json", "weights.safetensors"]
+    assert sorted(path.name for path in run.iterdir()) == [
+        "README.md",
+        "history.csv",
+        "method.json",
+        "weights.safetensors",
+    ]
     card = json.loads((run / "method.json").read_text())
     assert card["shape"] == [6]
     assert card["blocks"] == {"common": 4, "salient": 3}
@@ -196,7 +201,7 @@ def test_a_run_can_move_and_still_be_read(run, tmp_path):
     assert np.array_equal(un.load_method(moved).transform(data.x), before)
 
 
-@pytest.mark.parametrize("step", range(3))
+@pytest.mark.parametrize("step", range(4))
 def test_a_save_that_fails_leaves_no_readable_half(tmp_path, monkeypatch, step):
     method, replace_file, targets = small("vae", epochs=1).fit(vectors()), os.replace, []
 

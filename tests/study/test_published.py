@@ -44,6 +44,14 @@ def test_the_wheel_has_every_study_and_its_finished_cells_once(site):
     assert {path.name for path in site.iterdir() if not path.name.endswith(".dist-info")} == {"untwine"}
 
 
+def test_the_wheel_has_the_page_of_the_explorer(site):
+    contents = [
+        {path.name: path.read_bytes() for path in (root / "untwine" / "explore" / "static").iterdir()} for root in (site, ROOT)
+    ]
+    assert contents[0] == contents[1]
+    assert "index.html" in contents[0]
+
+
 def test_an_installed_package_reads_its_studies_and_writes_elsewhere(site, tmp_path):
     code = f"""
 import untwine as un

@@ -770,6 +770,7 @@ def test_the_affectnet_table_has_the_papers_numbers_and_runs_on_a_small_copy(tmp
     assert done["PCA", "mean"].score == "per_class.z"
     lines = list(table_lines(study, study.table(), markdown=False))
     assert any(line.startswith("sRb-VAE ") and "missing [0.587]" in line for line in lines)
+    assert any(line.startswith("Predicted from the codes by logistic regression") and "happiness, " in line for line in lines)
 
 
 def test_a_row_may_name_the_data_that_it_is_run_on(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import types
 import typing
 from collections.abc import Callable
@@ -32,11 +31,6 @@ def description(thing: object) -> list[str]:
     text, *sections = SECTION.split(inspect.getdoc(thing) or "")
     notes = dict(zip(sections[::2], sections[1::2], strict=True)).get("Notes", "")
     return [*_joined(text)[1:], *filter(None, _joined(notes))]
-
-
-def citation(kind: type) -> str:
-    """Return the first paragraph of the module that defines a method, which cites the paper."""
-    return _joined(inspect.getdoc(sys.modules[kind.__module__]) or "", 1)[0]
 
 
 def parameters(thing: object) -> dict[str, str]:

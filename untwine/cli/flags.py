@@ -18,7 +18,8 @@ EVERY = Parameter(negative=(), show_default=_shown_default)
 
 Run = Annotated[Path, Parameter(help="A run folder, as written by `untwine fit --out`.")]
 File = Annotated[
-    Path | None, Parameter(help="An image, a folder of images, or an .npz, .npy or .csv file; by default, test samples.")
+    Path | None,
+    Parameter(help="A file or folder, read like the data of the run: images, a table, arrays; by default, test samples."),
 ]
 Out = Annotated[
     Path,
@@ -57,7 +58,41 @@ Json = Annotated[bool, Parameter(help="Print the result as JSON.")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataFlags:
+class ColumnFlags:
+    """Your own data: a path for each of several sets, or which columns of a table say what is known of a sample."""
+
+    target: Annotated[
+        tuple[str, ...],
+        Parameter(
+            consume_multiple=False,
+            help="In place of --data, a file or folder of targets, as PATH or NAME=PATH; may be repeated, with --background.",
+        ),
+    ] = ()
+    background: Annotated[
+        tuple[str, ...],
+        Parameter(
+            consume_multiple=False,
+            help="With --target, the file or folder of the background; with --group-column, the value of that column that is "
+            "the background, which may be repeated.",
+        ),
+    ] = ()
+    group_column: Annotated[str | None, Parameter(help="The column that says which group a sample belongs to.")] = None
+    label_column: Annotated[str | None, Parameter(help="The column of classes.")] = None
+    covariate: Annotated[
+        tuple[str, ...], Parameter(consume_multiple=False, help="A column of a known nuisance, such as batch; may be repeated.")
+    ] = ()
+    source_column: Annotated[
+        str | None, Parameter(help="The column of what a sample belongs to, such as patient: splits never cut through one.")
+    ] = None
+    factor_column: Annotated[
+        tuple[str, ...], Parameter(consume_multiple=False, help="A column of a factor, for evaluation only; may be repeated.")
+    ] = ()
+    id_column: Annotated[str | None, Parameter(help="The column with a name for each sample.")] = None
+    file_column: Annotated[str | None, Parameter(help="The column that lists files of images, for a table that does.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFlags(ColumnFlags):
     """The data whose test split gives samples, and which of them."""
 
     data: OtherData = None
@@ -83,7 +118,8 @@ class OutputFlags:
 
 
 # Arguments of commands whose fields are flags of their own.
+Columns = Annotated[ColumnFlags, Parameter(name="*")]
 FromData = Annotated[DataFlags, Parameter(name="*")]
 FromSamples = Annotated[SampleFlags, Parameter(name="*")]
 Output = Annotated[OutputFlags, Parameter(name="*")]
-FROM_DATA, FROM_SAMPLES = DataFlags(), SampleFlags()
+NO_COLUMNS, FROM_DATA, FROM_SAMPLES = ColumnFlags(), DataFlags(), SampleFlags()

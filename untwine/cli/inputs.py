@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from untwine.cli.flags import DataFlags, OutputFlags, SampleFlags
 from untwine.cli.outputs import check_new
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 IMAGES, VECTORS = (".png", ".npz", ".npy"), (".npz", ".npy", ".csv")
 DEFAULT_SAMPLES = 6  # of the test data
+HOW = {"crop": "center-cropped", "pad": "padded with black", "stretch": "stretched"}
 LUMA = (0.299, 0.587, 0.114)  # weights of red, green and blue in ITU-R BT.601 luma
 
 
@@ -23,9 +24,9 @@ def open_run(run: Path, output: OutputFlags) -> Method:
     """Load a run, after checking that the output can be written and can hold its samples."""
     from untwine.methods import load_method
 
-    check_new(output.out, (*IMAGES, ".csv"), output.overwrite)
+    check_new(output.out, (*IMAGES, *(ending for ending in VECTORS if ending not in IMAGES)), output.overwrite)
     method = load_method(run)
-    check_new(output.out, *((IMAGES, True, "images") if len(method.shape_) == 3 else (VECTORS, True, "vectors")))
+    check_new(output.out, *((IMAGES, True, "images") if len(method.shape_) > 1 else (VECTORS, True, "vectors")))
     return method
 
 
@@ -68,7 +69,7 @@ def load_inputs(
     Parameters
     ----------
     paths
-        Files or folders that `read_samples` reads.
+        Files or folders, which are read like the data of the run.
     method
         The run, which says the shape of a sample and the order of features.
     test
@@ -89,8 +90,8 @@ def load_inputs(
     drawn: Iterator[Array] = iter(())
     if None in files:
         samples = test()
-        drawn = (samples.x[indices] for indices in choose_targets(samples, source.seed, n, len(paths)))
-    inputs = [next(drawn) if file is None else file[0].x[:n] for file in files]
+        drawn = (samples.dense(indices) for indices in choose_targets(samples, source.seed, n, len(paths)))
+    inputs = [next(drawn) if file is None else file[0].dense(slice(n)) for file in files]
     return inputs, [file[1] for file in files if file is not None and file[1]]
 
 
@@ -117,29 +118,47 @@ def target_indices(samples: Samples) -> Array:
     return np.flatnonzero(target_mask(samples.groups, len(samples)))
 
 
-def read_input(path: Path, method: Method) -> tuple[Samples, str]:
-    """Read samples with the features of a run in their order, or images converted to its shape; also return a note on that."""
+def read_input(path: Path, method: Method, **options: Any) -> tuple[Samples, str]:
+    """Read samples with the features of a run in their order, or images converted to its shape; also return a note on that.
+
+    Parameters
+    ----------
+    path
+        A file or a folder, which is read like the data of the run.
+    method
+        The run.
+    **options
+        Options of reading in place of those of the run.
+    """
     from contextlib import suppress
     from dataclasses import replace
 
     import numpy as np
 
-    from untwine.data.readers.folders import ENDINGS, read_samples
+    from untwine.data.imaging.again import read_scans_like
+    from untwine.data.imaging.layout import holds_volumes
+    from untwine.data.own import read_like
+    from untwine.data.readers.formats import IMAGE_FILES, format_of
+    from untwine.data.reading import existing
     from untwine.method.feature_order import arrange_samples
 
-    path = path.expanduser()
-    if len(method.shape_) != 3 or not (path.is_dir() or path.suffix.lower() in ENDINGS):
-        return arrange_samples(read_samples(path), method), ""
-    channels, height, width = method.shape_
+    path, names = existing(path), tuple(method.feature_names)
+    if holds_volumes(path):
+        return read_scans_like(method.data_, method.shape_, path, {}).samples, ""
+    shape = method.image_shape or method.shape_
+    if len(shape) != 3 or format_of(path) is not IMAGE_FILES:
+        return arrange_samples(read_like(method.data_, path, names, **options), method), ""
+    channels, height, width = shape
     done, samples = [], None
     with suppress(ValueError):  # too large or of several sizes, which resizing solves; or unreadable, which is raised below
-        samples = read_samples(path)
+        samples = read_like(method.data_, path, (), **{**options, "size": None, "fit": "crop"})
     if samples is None or samples.shape[1:] != (height, width):
         side = max(height, width)
         top, left = (side - height) // 2, (side - width) // 2
-        samples = read_samples(path, size=side)
+        samples = read_like(method.data_, path, (), **{**options, "size": side})
         samples = replace(samples, x=samples.x[:, :, top : top + height, left : left + width])
-        done.append(f"resized to {width} x {height} pixels (center-cropped where the aspect ratio differs)")
+        fit = {"fit": "crop", **method.data_.get("options", {}), **options}["fit"]
+        done.append(f"resized to {width} x {height} pixels ({HOW[fit]} where the aspect ratio differs)")
     x = samples.x
     if x.shape[1] == 3 and channels == 1:
         x = np.rint(np.tensordot(x, LUMA, ([1], [0])))[:, None].astype(np.uint8)
@@ -147,4 +166,5 @@ def read_input(path: Path, method: Method) -> tuple[Samples, str]:
     if x.shape[1] == 1 and channels == 3:
         x = np.repeat(x, 3, axis=1)
         done.append("converted to RGB")
-    return replace(samples, x=x), f"{path} was {' and '.join(done)}, the shape of the run." if done else ""
+    samples = arrange_samples(replace(samples, x=x), method)
+    return samples, f"{path} was {' and '.join(done)}, the shape of the run." if done else ""

@@ -45,7 +45,7 @@ def replace_on_success(out: Path | None) -> Iterator[None]:
     try:
         yield
     finally:
-        if out.is_dir() and any(out.iterdir()):
+        if is_run(out):
             shutil.rmtree(aside)
         else:
             shutil.rmtree(out, ignore_errors=True)

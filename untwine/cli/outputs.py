@@ -80,6 +80,26 @@ def write_arrays(out: Path, arrays: Mapping[str, Array]) -> None:
     files.write_arrays(out, arrays)
 
 
+def write_parquet(out: Path, columns: Mapping[str, Sequence[object] | Array]) -> None:
+    """Write a .parquet of named columns."""
+    from untwine.registry.extras import optional
+    from untwine.runs import files
+
+    arrow, parquet = (optional(name, "writing a .parquet file") for name in ("pyarrow", "pyarrow.parquet"))
+    content = io.BytesIO()
+    parquet.write_table(arrow.table(dict(columns)), content)
+    files.write(out, content.getvalue())
+
+
+def write_figure(out: Path, figure: Figure) -> None:
+    """Write a figure as .png."""
+    from untwine.runs import files
+
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=120, facecolor="white")
+    files.write(out, content.getvalue())
+
+
 def write_csv(out: Path, names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Write a .csv with a header."""
     from untwine.runs import files
@@ -159,6 +179,13 @@ def _array(generated: Array) -> bytes:
     content = io.BytesIO()
     np.save(content, generated, allow_pickle=False)
     return content.getvalue()
+
+
+def write_image_figure(out: Path, figure: Figure, images: Array) -> None:
+    """Write a figure of images as .png."""
+    from untwine.runs import files
+
+    files.write(out, _figure(figure, images))
 
 
 def _figure(figure: Figure, generated: Array) -> bytes:

@@ -34,8 +34,10 @@ def _built_in() -> Mapping[str, Entry]:
     import untwine.data.sets.posed_digits
     import untwine.data.sets.rafd
     import untwine.data.sets.shapes3d
+    import untwine.data.sets.simulated_cells
     import untwine.data.sets.smallnorb
     import untwine.data.sets.toy_contrast
+    import untwine.data.sets.toy_treatments
 
     modules = [module for module in vars(untwine.data.sets).values() if isinstance(module, ModuleType)]
     entries = {name: entry for module in modules for name, entry in getattr(module, "ENTRIES", {}).items()}

@@ -9,6 +9,7 @@ from typing import Any
 
 from untwine.data.data_card import DataCard
 from untwine.data.factor_grid import FactorGrid
+from untwine.data.remote import Download
 from untwine.data.splits import Splits
 from untwine.registry.checks import suggestion
 
@@ -30,11 +31,14 @@ class DataSet:
     stand_in
         From options of `load` to the name and options of the data set that `load` returns, where another data set stands in
         for missing files.
+    downloads
+        What `untwine data get` downloads for it, or asks to be placed by hand.
     """
 
     load: Callable[..., Splits]
     grid: Callable[..., FactorGrid] | None = None
     stand_in: StandIn | None = None
+    downloads: tuple[Download, ...] = ()
 
     @property
     def card(self) -> DataCard | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from untwine.registry.checks import check_float, check_int
-from untwine.samples import SIDES
+from untwine.registry.observations import SIDES
 
 
 def check_size(size: object) -> int:

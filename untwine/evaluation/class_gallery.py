@@ -6,22 +6,23 @@ import numpy as np
 
 from untwine._typing import Array
 from untwine.latents import Latents
-from untwine.metrics.encoded import Fitted
+from untwine.metrics.encoded import Fitted, encode
 from untwine.runs.gallery import ClassSwaps, Neighbours
+from untwine.samples import Samples
 
 SWAPPED = 8  # images along each edge of the grid
 SOURCES, NEAREST = 6, 5  # images whose neighbours are shown, and how many of each
 
 
-def class_swaps(method: Fitted, x: Array, order: Array) -> ClassSwaps:
+def class_swaps(method: Fitted, samples: Samples, order: Array) -> ClassSwaps:
     """Return the first images of an order, and the grid of each one's class with each one's content.
 
     The diagonal of the grid holds reconstructions.
     """
-    sources = x[order[:SWAPPED]]
-    k, z = len(sources), method.encode(sources)
+    sources = samples[order[:SWAPPED]]
+    k, z = len(sources), encode(method, sources)
     cells = method.decode(z.cross(z, "content"))
-    return ClassSwaps(sources, cells.reshape(k, k, *x.shape[1:]))
+    return ClassSwaps(sources.x, cells.reshape(k, k, *samples.shape))
 
 
 def nearest_images(latents: Latents, x: Array, samples: Array, order: Array) -> Neighbours:

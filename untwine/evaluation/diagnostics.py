@@ -15,7 +15,8 @@ import numpy as np
 from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.linear.contrast import contrast_record
-from untwine.metrics.encoded import Fitted
+from untwine.metrics.encoded import Fitted, encode
+from untwine.registry.blocks import names_of
 from untwine.runs.diagnostics import COUNTS, write_codes, write_contrast
 from untwine.samples import Samples
 
@@ -45,10 +46,10 @@ def code_statistics(method: Fitted, samples: Samples) -> dict[str, Any]:
     """
     statistics: dict[str, Any] = {}
     for group, chosen in _groups(samples).items():
-        x = samples.x[chosen]
-        latents = method.encode(x)
+        x = samples.dense(chosen)
+        latents = encode(method, samples[chosen])
         decoded = method.decode(latents)
-        for block in latents:
+        for block in names_of(latents):  # of several salient blocks each alone, and all of them as `salient`
             numbers = moments(latents[block], latents.remove(block)[block])
             numbers["effect"] = effect(x, decoded, method.decode(with_mean(latents, block)))
             numbers["varies"] = varies(x)

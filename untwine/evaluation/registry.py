@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from untwine.metrics.metric import Metric, fits
+from untwine.metrics.metric import Metric, ScoreInfo, fits
 from untwine.metrics.options import parse, plain_name
 from untwine.registry import Catalogue
 
@@ -19,12 +19,18 @@ def _built_in() -> Mapping[str, Metric]:
     from untwine.metrics import agreement
     from untwine.metrics import factors
     from untwine.metrics import leakage
+    from untwine.metrics import leakage_covariates
     from untwine.metrics import groups
     from untwine.metrics import per_target
     from untwine.metrics import w2
     from untwine.metrics import reading
     from untwine.metrics import transfer
     from untwine.metrics import reconstruction
+    from untwine.metrics import explained
+    from untwine.metrics import counterfactual
+    from untwine.metrics import minimality
+    from untwine.metrics import background_quiet
+    from untwine.metrics import responses
     from untwine.metrics import regression
     from untwine.metrics import per_class
     from untwine.metrics import per_factor
@@ -73,7 +79,13 @@ def explain(score: str) -> str:
 
     The options in a name, as in "z_diff(pairs=256).z", do not matter.
     """
+    info = find_score(score)
+    return info.explanation if info else ""
+
+
+def find_score(score: str) -> ScoreInfo | None:
+    """Return what is known of a score by its name, with or without the block and options; None for an unknown score."""
     name = plain_name(score if score.endswith(")") else score.rpartition(".")[0] or score)
     exact = [metric.scores[name] for metric in METRICS.values() if name in metric.scores]
     patterns = [(pattern, info) for metric in METRICS.values() for pattern, info in metric.scores.items() if "*" in pattern]
-    return next((info.explanation for info in (*exact, *(info for pattern, info in patterns if fits(pattern, name)))), "")
+    return next((info for info in (*exact, *(info for pattern, info in patterns if fits(pattern, name)))), None)

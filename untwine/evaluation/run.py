@@ -12,13 +12,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from untwine.data import Splits, load
+import numpy as np
+
+from untwine.data import Splits, load, load_again
+from untwine.data.own import others_options
 from untwine.evaluation.scoring import evaluate, find_metrics
 from untwine.method.contract import Method
 from untwine.method.feature_order import arrange_samples
 from untwine.methods import load_method
+from untwine.registry.blocks import members
 from untwine.registry.checks import check_choice, listed
+from untwine.runs.features import features_path, write_features
 from untwine.runs.gallery import write_gallery
+from untwine.runs.model_card import write_model_card
+from untwine.runs.names import is_run
+from untwine.runs.saving import read_card
 from untwine.runs.scores import Score, merge_scores, read_scores, write_scores
 from untwine.samples import Samples
 
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
 
 LearnFrom = Literal["folds", "train"]
 DIGITS = 16  # of a fingerprint, beside a score
+ELEMENTS = 20_000_000  # of the samples whose features are compared
 
 
 def evaluate_run(
@@ -50,7 +59,8 @@ def evaluate_run(
     Scores that were measured before on the same samples stay in scores.json unless they are measured anew; those of other
     samples are dropped, with a warning.
 
-    Writes scores.json, gallery.npz and, for methods with a common and a salient block, contrast.json and codes.json.
+    Writes scores.json, gallery.npz, the model card (README.md) and, for methods with a common and a salient block,
+    contrast.json, codes.json and, where features have names, features.csv.
 
     Parameters
     ----------
@@ -94,6 +104,8 @@ def evaluate_run(
     scores = _write_scores(folder, scores, method, splits, train, epoch, keep)
     if gallery and epoch is None:
         _write_images(folder, method, splits)
+    if epoch is None and is_run(folder):
+        write_model_card(folder, read_card(folder), method.citation(), read_scores(folder))
     return scores
 
 
@@ -127,19 +139,33 @@ def _write_images(folder: str | os.PathLike[str], method: Method, splits: Splits
 
     write_gallery(folder, gallery(method, splits.test))
     diagnose(folder, method, *splits)
+    test = splits.test
+    is_contrastive = members("salient", method.blocks) and "common" in method.blocks
+    if is_contrastive and test.feature_names and test.groups is not None and len(np.unique(test.groups > 0)) == 2:
+        from untwine.evaluation.features import salient_features
+
+        most = max(200, ELEMENTS // test.shape[0])
+        chosen = np.sort(np.random.default_rng(0).permutation(len(test))[:most])
+        write_features(features_path(folder), salient_features(method, test[chosen], "salient", bootstraps=200))
 
 
 def run_data(method: Method, data: str | Path | None = None, options: Mapping[str, Any] | None = None) -> Splits:
-    """Return the data that is named, or else that of the run, with its options and those given here."""
+    """Return the data that is named, or else that of the run, with its options and those given here.
+
+    Other files than the run's own are read as those were, where both are of one format, unless the options say otherwise.
+    """
+    options = options or {}
+    if "target" in options:
+        return _arrange(load(None, **options), method)
     if data is not None:
-        return _arrange(load(data, **(options or {})), method)
+        return _arrange(load(data, **{**others_options(method.data_, data), **options}), method)
     name = method.data_.get("name")
     if name is None:
         raise ValueError(
             "the run must name the data that it was fitted on; it was fitted from Python on arrays; pass --data "
             "(data in Python)."
         )
-    return _arrange(load(name, **{**method.data_.get("options", {}), **(options or {})}), method)
+    return _arrange(load_again(method.data_, **options), method)
 
 
 def _arrange(splits: Splits, method: Method) -> Splits:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from untwine.method.feature_order import arrange_samples
 from untwine.registry.checks import check_int, listed
@@ -30,7 +31,7 @@ __all__ = ["Score", "evaluate"]
 
 def evaluate(
     method: Fitted,
-    samples: Samples,
+    samples: Samples | ArrayLike,
     metrics: Sequence[AnyMetric] | None = None,
     seeds: int = 5,
     progress: bool = False,
@@ -48,6 +49,10 @@ def evaluate(
 
     Parameters
     ----------
+    method
+        A fitted method.
+    samples
+        What is scored: `Samples`; or an array, sparse matrix, data frame or AnnData, of which nothing else is known.
     metrics
         Names from the catalogue (`untwine list metrics`), `untwine.metrics.Metric` objects, or functions. By default all that
         apply and are quick. Options are written behind a name, "z_diff(pairs=256)", or set by `Metric.with_options(pairs=256)`;
@@ -68,17 +73,17 @@ def evaluate(
     skip_inapplicable
         Whether to skip a metric whose requirements the method or the samples do not meet; otherwise it is refused.
     """
-    from untwine.metrics.encoded import Encoded
+    from untwine.metrics.encoded import Encoded, encode
     from untwine.metrics.options import changed
 
     chosen = find_metrics(metrics)
     check_int("seeds", seeds, 2)
-    samples = arrange_samples(samples, method)
+    samples = arrange_samples(samples if isinstance(samples, Samples) else Samples(samples), method)  # type: ignore[arg-type]
     if train is not None:
         train = arrange_samples(train, method)
         _check_train(samples, train)
-    others = None if train is None else Encoded(method, train, method.encode(train.x), seeds)
-    data = Encoded(method, samples, method.encode(samples.x), seeds, others)
+    others = None if train is None else Encoded(method, train, encode(method, train), seeds)
+    data = Encoded(method, samples, encode(method, samples), seeds, others)
     missing = {metric.spelling: sentence for metric in chosen if (sentence := metric.missing(data))}
     if missing and metrics is not None and not skip_inapplicable:
         raise ValueError(next(iter(missing.values())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from untwine._typing import Array
 from untwine.data.sources import repeated_sources
 from untwine.linear.covariances import CHUNK, RANK_TOLERANCE, leading_axes, mean_and_covariance, pixel_scale
 from untwine.registry.checks import check_int
-from untwine.samples import Samples
+from untwine.registry.sparse_vectors import is_sparse, to_dense
+from untwine.samples import BACKGROUND, Samples
 
 MAX_TESTED = 50  # directions; permutations of more would take minutes
 MAX_EXACT_FEATURES = 1000  # with more of them the covariance would dominate time and memory
@@ -52,7 +53,21 @@ class ContrastTest:
     permutations: int
 
 
-def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, level: float = 0.05) -> ContrastTest:
+@overload
+def contrast_test(
+    samples: Samples, *, permutations: int = ..., seed: int = ..., level: float = ..., per_target: Literal[False] = ...
+) -> ContrastTest: ...
+
+
+@overload
+def contrast_test(
+    samples: Samples, *, permutations: int = ..., seed: int = ..., level: float = ..., per_target: Literal[True]
+) -> dict[str, ContrastTest]: ...
+
+
+def contrast_test(
+    samples: Samples, *, permutations: int = 199, seed: int = 0, level: float = 0.05, per_target: bool = False
+) -> ContrastTest | dict[str, ContrastTest]:
     """Test whether the target has variation that the background lacks, and estimate in how many dimensions.
 
     Samples are centred within their group, so that a difference of means is no contrast, and whitened together. The statistic
@@ -75,10 +90,15 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
         Seed of the permutations.
     level
         The significance level, in (0, 1).
+    per_target
+        Test each target against the background by itself, and return the results by the names of the targets. Every test is at
+        the given level: with many targets some are significant by chance.
     """
     _check(samples, permutations, seed, level)
+    if per_target:
+        return {name: contrast_test(one, permutations=permutations, seed=seed, level=level) for name, one in _targets(samples)}
     (target, background), sources = _subsample(samples), _sources(samples)
-    Z, n = _whiten(target, background, samples.is_image), len(target)
+    Z, n = _whiten(target, background, samples.x.ndim > 2), target.shape[0]
     N, r = Z.shape
     if not r:
         return ContrastTest(1.0, 0.0, 0, (), (1.0,), (), permutations)
@@ -98,7 +118,19 @@ def contrast_test(samples: Samples, *, permutations: int = 199, seed: int = 0, l
 def contrast_record(samples: Samples) -> dict[str, Any]:
     """Return the result of `contrast_test` and the number of samples of each group, as a run folder stores them."""
     result = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(contrast_test(samples)).items()}
-    return result | {"target": len(samples.target), "background": len(samples.background)}
+    targets = dict(_targets(samples))
+    each = {
+        name: {"p_value": one.p_value, "n_salient": one.n_salient, "samples": len(targets[name].target)}
+        for name, one in (contrast_test(samples, per_target=True) if len(targets) > 1 else {}).items()
+    }
+    return result | {"target": len(samples.target), "background": len(samples.background)} | ({"targets": each} if each else {})
+
+
+def _targets(samples: Samples) -> list[tuple[str, Samples]]:
+    """Return each target that has samples, by name, together with the background."""
+    groups = samples.groups if samples.groups is not None else np.zeros(len(samples), dtype=int)
+    targets = np.unique(groups[groups != BACKGROUND]).tolist()
+    return [(samples.group_names[target], samples[np.isin(groups, (BACKGROUND, target))]) for target in targets]
 
 
 def _contrasts(values: Array, n: int, N: int) -> tuple[float, ...]:
@@ -132,7 +164,9 @@ def _draw_sources(sources: Array, n: int, rng: np.random.Generator) -> Array:
 
 def _subsample(samples: Samples) -> tuple[Array, Array]:
     """Return target and background, flattened; an evenly spaced subsample of each where they have very many elements."""
-    target, background = (side.x.reshape(len(side), -1) for side in (samples.target, samples.background))
+    target, background = (
+        side.x if is_sparse(side.x) else side.x.reshape(len(side), -1) for side in (samples.target, samples.background)
+    )
     i, j = _subsample_indices(samples)
     return target[i], background[j]
 
@@ -140,9 +174,11 @@ def _subsample(samples: Samples) -> tuple[Array, Array]:
 def _subsample_indices(samples: Samples) -> tuple[Array | slice, Array | slice]:
     """Return which samples of target and background are used."""
     n, m = len(samples.target), len(samples.background)
-    if samples.x[0].size <= MAX_EXACT_FEATURES or samples.x.size <= MAX_ELEMENTS:
+    features = int(np.prod(samples.shape))
+    elements = len(samples) * features
+    if features <= MAX_EXACT_FEATURES or elements <= MAX_ELEMENTS:
         return slice(None), slice(None)
-    i, j = (np.linspace(0, k - 1, max(2, int(k * MAX_ELEMENTS / samples.x.size))).astype(int) for k in (n, m))
+    i, j = (np.linspace(0, k - 1, max(2, int(k * MAX_ELEMENTS / elements))).astype(int) for k in (n, m))
     return i, j
 
 
@@ -159,13 +195,14 @@ def _sources(samples: Samples) -> Array | None:
 def _whiten(target: Array, background: Array, is_image: bool) -> Array:
     """Return samples (N, r), targets first, centred within their group and with identity covariance."""
     scale = pixel_scale(target)
-    most = max(1, min(MAX_TESTED, (len(target) + len(background) - 2) // 4))
+    most = max(1, min(MAX_TESTED, (target.shape[0] + background.shape[0] - 2) // 4))
     axes = (_axes if target.shape[1] <= MAX_EXACT_FEATURES else _approximate_axes)(target, background, is_image, most)
     projected = []
     for x in (target, background):
-        u = np.concatenate([x[i : i + CHUNK] / scale @ axes for i in range(0, len(x), CHUNK)])
+        k = x.shape[0]
+        u = np.concatenate([to_dense(x[i : i + CHUNK]) / scale @ axes for i in range(0, k, CHUNK)])
         # About its own mean a small group varies less than a large one, which must not count as a contrast.
-        projected.append((u - u.mean(0)) * np.sqrt(len(x) / (len(x) - 1)))
+        projected.append((u - u.mean(0)) * np.sqrt(k / (k - 1)))
     U = np.concatenate(projected)
     values, vectors = np.linalg.eigh(U.T @ U / len(U))
     return np.asarray(U @ (vectors / np.sqrt(values)))
@@ -183,7 +220,7 @@ def _approximate_axes(target: Array, background: Array, is_image: bool, most: in
     from sklearn.utils.extmath import randomized_svd
 
     centred = []
-    for x in (target, background):
+    for x in map(to_dense, (target, background)):  # at most `MAX_ELEMENTS`
         u = x.astype(np.float32) / np.float32(pixel_scale(x))
         mean = u.mean(axis=0, dtype=np.float64)
         u -= mean.astype(np.float32)

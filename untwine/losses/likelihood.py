@@ -28,3 +28,26 @@ def gaussian_learned(x: Tensor, mean: Tensor, logvar: Tensor) -> Tensor:
 def laplace(x: Tensor, mean: Tensor, scale: float) -> Tensor:
     r"""$\sum |x - m| / b + \log 2 b$ with a fixed $b$ = `scale`."""
     return functional.l1_loss(mean, x, reduction="sum") / (scale * len(x)) + x[0].numel() * math.log(2 * scale)
+
+
+def negative_binomial(x: Tensor, log_mean: Tensor, log_dispersion: Tensor) -> Tensor:
+    """-log p of counts x under negative binomials with mean m and inverse dispersion r: their variance is m + m^2 / r."""
+    return -negative_binomial_log_prob(x, log_mean, log_dispersion).flatten(1).sum(1).mean()
+
+
+def zero_inflated(x: Tensor, log_mean: Tensor, log_dispersion: Tensor, logits: Tensor) -> Tensor:
+    r"""As `negative_binomial`, for counts that are 0 with probability $\pi = \sigma(\mathrm{logits})$ whatever the mean."""
+    return -zero_inflated_log_prob(x, log_mean, log_dispersion, logits).flatten(1).sum(1).mean()
+
+
+def negative_binomial_log_prob(x: Tensor, log_mean: Tensor, log_dispersion: Tensor) -> Tensor:
+    r"""$\log \binom{x + r - 1}{x} + r \log \frac{r}{r + m} + x \log \frac{m}{r + m}$ elementwise, `log_dispersion` = log r."""
+    r, log_sum = torch.exp(log_dispersion), torch.logaddexp(log_dispersion, log_mean)
+    binomial = torch.lgamma(x + r) - torch.lgamma(r) - torch.lgamma(x + 1)
+    return binomial + r * (log_dispersion - log_sum) + x * (log_mean - log_sum)
+
+
+def zero_inflated_log_prob(x: Tensor, log_mean: Tensor, log_dispersion: Tensor, logits: Tensor) -> Tensor:
+    r"""$\log (\pi 1_{x = 0} + (1 - \pi) NB(x))$ elementwise, with $\pi = \sigma(\mathrm{logits})$."""
+    counted = negative_binomial_log_prob(x, log_mean, log_dispersion) + functional.logsigmoid(-logits)
+    return torch.where(x == 0, torch.logaddexp(functional.logsigmoid(logits), counted), counted)

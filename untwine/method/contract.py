@@ -15,30 +15,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from untwine._typing import Array
-from untwine.latents import Latents
 from untwine.method import fields
+from untwine.method.covariates import Columns
 from untwine.method.estimator import Estimator
+from untwine.method.features import Features
 from untwine.method.fields import Device, Precision, Seed
 from untwine.method.finished import shorter_epochs
-from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, describe_type, require, warn_of_counts
+from untwine.method.inference import Inference
+from untwine.method.inputs import Needs, as_samples, check_networks, choose_device, require
 from untwine.method.presets import Presets
-from untwine.registry.checks import check_int
+from untwine.method.units import Units
+from untwine.registry.sparse_vectors import is_sparse
 from untwine.runs import saving
 from untwine.runs.history import Row, read_history
 from untwine.runs.names import checkpoint_path, final_checkpoint_path, finish_checkpoint, is_finished
 from untwine.samples import Samples
 from untwine.training import distributed
-from untwine.training.batches import as_float
 from untwine.training.errors import TrainingError
+from untwine.training.sparse_samples import SparseSamples
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
-SAMPLES_AT_ONCE = 1024
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -46,7 +47,7 @@ class NotFittedError(ValueError, AttributeError):
 
 
 @dataclass(eq=False, kw_only=True)
-class Method(Presets, Estimator):
+class Method(Presets, Inference, Estimator):
     """What all methods share; see each method for what it adds.
 
     Parameters
@@ -65,6 +66,7 @@ class Method(Presets, Estimator):
 
     name: ClassVar[str]
     needs: ClassVar[Needs] = "nothing"
+    takes_volumes: ClassVar[bool] = False
     standardises: ClassVar[bool] = True  # vectors go to the networks with mean 0 and standard deviation 1 in every feature
 
     # What a method defines
@@ -94,12 +96,16 @@ class Method(Presets, Estimator):
         """Draw codes from the prior: standard normal unless a method has another."""
         return {name: torch.randn((n, width), generator=generator) for name, width in self.blocks.items()}
 
+    def block_prior(self, block: str, n: int, generator: torch.Generator) -> Tensor:
+        """Draw codes (n, width) of one block from its prior."""
+        return self.prior(n, generator)[block]
+
     def code_std(self, x: Tensor) -> dict[str, Tensor]:
         """Return the posterior standard deviations that go with the means of `codes`, of blocks with a Gaussian posterior."""
         return {}
 
-    def infer(self, samples: Samples) -> dict[str, int]:
-        """Return what `blocks` and `build` must know of the training samples, such as a width that is left to the data."""
+    def infer(self, samples: Samples) -> dict[str, Any]:
+        """Return what `blocks` and `build` must know of the training samples, such as names of targets, as plain JSON."""
         return {}
 
     def known_classes(self) -> Tensor | None:
@@ -123,6 +129,7 @@ class Method(Presets, Estimator):
         y: ArrayLike | None = None,
         *,
         networks: Mapping[str, nn.Module] | None = None,
+        features: Features | None = None,
         out: str | Path | None = None,
         resume: bool = False,
         every: float = 60.0,
@@ -139,10 +146,13 @@ class Method(Presets, Estimator):
         Parameters
         ----------
         x, y
-            `Samples`; or an array, data frame or AnnData, with `y` the supervision that the method needs: groups (0 is the
-            background) or classes. The names of features are kept, and features of other samples brought into their order.
+            `Samples`; or an array, sparse matrix, data frame or AnnData, with `y` the supervision that the method needs: groups
+            (0 is the background) or classes. The names of features are kept, and features of other samples brought into their
+            order. What is sparse stays sparse but for the samples of a batch; the fit is bit-exactly that of the dense array.
         networks
             Own modules in place of the named ones; they are never written as code, only their weights.
+        features
+            A frozen network that makes vectors of images, of these and of all later ones; see `frozen_features`.
         out
             A run folder. Training keeps a checkpoint there and, at the end, the method is saved in it.
         resume
@@ -156,8 +166,8 @@ class Method(Presets, Estimator):
         origin
             The data set's name and options, for the run folder.
         watch
-            Called with the method and the number of epochs done after each epoch, the networks in evaluation mode; never for a
-            method with a closed form. It must not change the method.
+            Called with the method, whose `history_` is that of the epochs so far, and the number of epochs done after each
+            epoch, the networks in evaluation mode; never for a method with a closed form. It must not change the method.
         progress
             Show a progress bar with the time left.
         """
@@ -166,10 +176,10 @@ class Method(Presets, Estimator):
         if keep_checkpoint and out is None:
             raise ValueError("keep_checkpoint needs a run folder to keep it in; got no out; pass out=folder.")
         self.check()
-        samples = as_samples(x, y, self.needs)
-        require(samples, self.needs, type(self).__name__)
+        samples = self.extract(as_samples(x, y, self.needs), features)
+        require(samples, self.needs, type(self).__name__, self.takes_volumes)
         self.warn_of_other_data(samples)
-        warn_of_counts(samples)
+        self.check_conditions(samples)
         start = time.monotonic()
         own = check_networks(networks)
         shorter = None
@@ -180,7 +190,7 @@ class Method(Presets, Estimator):
                 return self.restore(card, Path(out), own)
             shorter = final_checkpoint_path(out), epochs
         self._prepare(samples, own)
-        self.data_ = {**(origin or {}), "fingerprint": samples.fingerprint(), "rows": len(samples)}
+        self.data_ = {**(origin or {}), **self.about_data(samples)}
         keep = out is not None and (keep_checkpoint or (resume and final_checkpoint_path(out).exists()))
         path = None if out is None else checkpoint_path(out)
         checkpointing = Checkpointing(path, resume, every, watch and partial(watch, self), keep, shorter)
@@ -198,68 +208,6 @@ class Method(Presets, Estimator):
                 finish_checkpoint(out, keep)
             distributed.barrier()
         return self
-
-    def encode(self, x: Samples | ArrayLike) -> Latents:
-        """Infer the codes of samples: the posterior mean of each block, with the networks in evaluation mode."""
-        return Latents(self._infer_codes(self.codes, x), self.neutral())
-
-    def posterior_std(self, x: Samples | ArrayLike) -> dict[str, Array]:
-        """Return the posterior standard deviations (n, width) of each block whose posterior is Gaussian."""
-        return self._infer_codes(self.code_std, x)
-
-    def class_codes(self, labels: ArrayLike) -> Array:
-        """Return the codes (n, width) of the block `class` for training classes, given by their numbers (n,)."""
-        self._check_fitted()
-        known, wanted = self.known_classes(), np.asarray(labels)
-        if known is None:
-            raise ValueError(f"class_codes needs a method with a code for every class; {self.name} has none; encode samples.")
-        if wanted.ndim != 1 or wanted.dtype.kind not in "ui" or not np.isin(wanted, np.arange(len(known))).all():
-            raise ValueError(
-                f"labels must be training classes as integers (n,) below {len(known)}; got {describe_type(labels)}; "
-                "encode samples of other classes."
-            )
-        codes: Array = known.float().cpu().numpy()
-        return np.asarray(codes[wanted])
-
-    def _infer_codes(self, infer: Callable[[Tensor], dict[str, Tensor]], x: Samples | ArrayLike) -> dict[str, Array]:
-        samples = self._network_input(x)
-        batches = []
-        with torch.no_grad():
-            for start in range(0, len(samples), SAMPLES_AT_ONCE):
-                codes = infer(as_float(samples[start : start + SAMPLES_AT_ONCE].to(self.device_), self._dtype))
-                batches.append({name: code.float().cpu().numpy() for name, code in codes.items()})
-        return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
-
-    def decode(self, latents: Latents) -> Array:
-        """Return samples from codes: images in [0, 1], vectors in the units of the data."""
-        self._check_fitted()
-        if not isinstance(latents, Latents):
-            raise TypeError(
-                f"decode needs Latents; got {describe_type(latents)}; encode samples first, or make Latents(blocks)."
-            )
-        if {name: latents[name].shape[1] for name in latents} != self.blocks:
-            raise ValueError(f"decode needs the blocks {self.blocks}; got {latents}; encode with the same method.")
-        codes = {name: torch.from_numpy(latents[name]) for name in self.blocks}
-        batches = []
-        with torch.no_grad():
-            for start in range(0, latents.n_samples, SAMPLES_AT_ONCE):
-                some = {n: c[start : start + SAMPLES_AT_ONCE].to(self.device_, self._dtype) for n, c in codes.items()}
-                batches.append(self.generate(some).float().cpu())
-        x = torch.cat(batches)
-        if len(self.shape_) == 1:
-            x = x * self.nets_["units"].spread.float().cpu() + self.nets_["units"].centre.float().cpu()
-        return x.contiguous().numpy()
-
-    def reconstruct(self, x: Samples | ArrayLike) -> Array:
-        """Encode and decode."""
-        return self.decode(self.encode(x))
-
-    def sample(self, n: int, seed: int = 0) -> Array:
-        """Return new samples, decoded from codes drawn from the prior."""
-        self._check_fitted()
-        check_int("n", n, 1)
-        codes = self.prior(n, torch.Generator().manual_seed(seed))
-        return self.decode(Latents({name: code.numpy() for name, code in codes.items()}))
 
     def neutral(self) -> dict[str, Array]:
         """Return the neutral code of each block, which `remove` writes; 0 where a method names none."""
@@ -282,8 +230,9 @@ class Method(Presets, Estimator):
             "data": self.data_,
             "seconds": {"fit": self.seconds_},
             **({"feature_names": list(self.feature_names)} if self.feature_names else {}),
+            **({"covariates": self.columns.to_json()} if self.columns.names else {}),
         }
-        saving.write(Path(folder), card, self.nets_.state_dict(), self.history_)
+        saving.write(Path(folder), card, self.nets_.state_dict(), self.history_, self.citation())
 
     def restore(self, card: Mapping[str, Any], folder: Path, own: Mapping[str, nn.Module]) -> Self:
         """Load the fitted state from a run folder whose card was read and checked."""
@@ -296,6 +245,7 @@ class Method(Presets, Estimator):
         tensors = saving.read_weights(folder, card)
         self.inferred_ = dict(card.get("found", {}))
         self.keep_feature_names(card.get("feature_names", ()))
+        self.columns_ = Columns.from_json(card["covariates"]) if "covariates" in card else Columns()
         self._assemble(tuple(card["shape"]), own)
         try:
             self.nets_.load_state_dict(tensors)
@@ -317,15 +267,13 @@ class Method(Presets, Estimator):
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
         self.inferred_ = self.infer(samples)
         self.keep_feature_names(samples.feature_names)
+        self.columns_ = Columns.of(samples.covariates)
         self._assemble(samples.shape, own)
-        if not samples.is_image:
+        self.calibrate(samples)
+        if samples.x.ndim == 2:
             self.n_features_in_ = samples.shape[0]
-            if self.standardises:
-                centre, spread = samples.x.mean(0, dtype=np.float64), samples.x.std(0, dtype=np.float64)
-                # A feature that only varies by rounding is constant: it keeps its units.
-                constant = spread <= 1e-6 * np.abs(centre) + 1e-30
-                self.nets_["units"].centre.copy_(torch.from_numpy(centre))
-                self.nets_["units"].spread.copy_(torch.from_numpy(np.where(constant, 1.0, spread)))
+            if self.standardises and not self.counts:
+                self.nets_["units"].measure(samples.x)
 
     def _assemble(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> None:
         """Build the networks from the seed alone, leaving the caller's random state as it was."""
@@ -335,6 +283,7 @@ class Method(Presets, Estimator):
             nets: Any = self.build(shape, own)
         if len(shape) == 1:
             nets["units"] = Units(shape[0])
+        self.add_covariates(nets)
         self.nets_: Any = nets.to(self.device_, self._dtype)
         if self._convolves:
             self.nets_.to(memory_format=torch.channels_last)
@@ -344,14 +293,21 @@ class Method(Presets, Estimator):
         return len(self.shape_) == 3 and any(isinstance(module, nn.Conv2d) for module in self.nets_.modules())
 
     def _standard(self, x: Tensor) -> Tensor:
-        if len(self.shape_) == 3:
+        if len(self.shape_) > 1:
             # Convolutions are faster with the channels last. All samples are converted at once: batch by batch it costs more
             # than all else that the loop adds to a step, and fully connected layers would only have to copy them back.
             return x.contiguous(memory_format=torch.channels_last) if self._convolves else x
-        standard: Tensor = (x - self.nets_["units"].centre.cpu()) / self.nets_["units"].spread.cpu()
+        standard: Tensor = self.nets_["units"].standardise(x)
         return standard
 
-    def _network_input(self, x: Samples | ArrayLike) -> Tensor:
+    def _as_input(self, x: Array) -> Tensor | SparseSamples:
+        """Return samples as the networks see them; sparse ones stay sparse until a batch of them is taken."""
+        if not is_sparse(x):
+            return self._standard(torch.from_numpy(x))
+        sparse: SparseSamples = self.nets_["units"].standardise(x)
+        return sparse
+
+    def _network_input(self, x: Samples | ArrayLike) -> Tensor | SparseSamples:
         self._check_fitted()
         samples = self.arrange(x)
         if (shape := tuple(samples.shape[1:])) != self.shape_:
@@ -359,7 +315,8 @@ class Method(Presets, Estimator):
             if len(shape) == len(self.shape_) == 1:  # scikit-learn's own sentence
                 got = f"X has {shape[0]} features, but {title} is expecting {self.shape_[0]} features as input"
             raise ValueError(f"{title} needs samples of shape {self.shape_}, as in fit; {got}.")
-        return self._standard(torch.from_numpy(samples))
+        self.check_not_negative(samples)
+        return self._as_input(samples)
 
     @property
     def _dtype(self) -> torch.dtype:
@@ -382,15 +339,3 @@ class Checkpointing(NamedTuple):
     watch: Callable[[int], None] | None = None
     keep: bool = False
     shorter: tuple[Path, int] | None = None
-
-
-class Units(nn.Module):
-    """The mean and the standard deviation of each feature in training: vectors go to the networks standardised by them."""
-
-    centre: Tensor
-    spread: Tensor
-
-    def __init__(self, features: int) -> None:
-        super().__init__()
-        self.register_buffer("centre", torch.zeros(features))
-        self.register_buffer("spread", torch.ones(features))

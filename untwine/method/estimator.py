@@ -13,16 +13,19 @@ from numpy.typing import ArrayLike
 
 from untwine._typing import Array
 from untwine.latents import Latents
+from untwine.method.features import OnFeatures
 from untwine.method.inputs import Needs, as_samples
 from untwine.method.separation import group_separation
 from untwine.registry.checks import suggestion
 from untwine.registry.containers import feature_names_of
 from untwine.registry.features import in_order
-from untwine.samples import Samples, observations, unit_range
+from untwine.registry.observations import observations
+from untwine.registry.sparse_vectors import dense_chunks, is_sparse, mean_and_std
+from untwine.samples import Samples, unit_range
 
 
 @dataclass(eq=False, kw_only=True)
-class Estimator(ABC):
+class Estimator(OnFeatures, ABC):
     """Parameters, feature names and scores as scikit-learn expects them, from a method's own fit, encode and reconstruct."""
 
     needs: ClassVar[Needs] = "nothing"
@@ -67,12 +70,23 @@ class Estimator(ABC):
             `Samples`; or an array, with `y` the groups (0 is the background). Other methods do not use `y`.
         """
         samples, arranged = as_samples(x, y, self.needs), self.arrange(x)
-        truth = unit_range(arranged)
-        error = float(np.square(self.reconstruct(arranged) - truth).mean())
+        truth, given = unit_range(arranged), samples if samples.covariates is not None else arranged
+        error = self._squared_error(arranged, given)
         if self.needs != "groups" or samples.groups is None:
             return -error
-        variance = float(truth.var(axis=0, dtype=np.float64).mean())
-        return -error / (variance or 1.0) - (1 - group_separation(self.encode(arranged), samples))
+        sparse = is_sparse(truth)
+        variance = float((np.square(mean_and_std(truth)[1]) if sparse else truth.var(axis=0, dtype=np.float64)).mean())
+        return -error / (variance or 1.0) - (1 - group_separation(self.encode(given), samples))
+
+    def _squared_error(self, x: Array, given: Samples | Array) -> float:
+        """Return the mean squared error of reconstruction of x, given with its covariates; of sparse x some at a time."""
+        if not is_sparse(x):
+            return float(np.square(self.reconstruct(given) - unit_range(x)).mean())
+        total = 0.0
+        for chosen, some in dense_chunks(x):
+            decoded = self.reconstruct(given[chosen] if isinstance(given, Samples) else some)
+            total += float(np.square(decoded - some).sum(dtype=np.float64))
+        return total / float(np.prod(x.shape))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -89,9 +103,11 @@ class Estimator(ABC):
         """Return samples as an array; where they and the fit name their features, with those of the fit in its order.
 
         Missing features are refused, and those that the fit did not have are left out with a warning. An array has no names.
+        Images become features where the fit was on features of images.
         """
         names = x.feature_names if isinstance(x, Samples) else feature_names_of(x)
-        return in_order(x.x if isinstance(x, Samples) else observations(x), names, self.feature_names)
+        array = self.features_of(x.x if isinstance(x, Samples) else observations(x))
+        return in_order(array, names, self.feature_names)
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """Name the columns of `transform`: the block and the dimension."""
@@ -117,7 +133,7 @@ class Estimator(ABC):
             estimator_type="transformer",
             target_tags=TargetTags(required=needs),
             transformer_tags=TransformerTags(preserves_dtype=["float32"]),
-            input_tags=InputTags(two_d_array=True, sparse=False),
+            input_tags=InputTags(two_d_array=True, sparse=True),
             requires_fit=True,
         )
 

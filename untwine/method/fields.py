@@ -40,13 +40,15 @@ Seed = Annotated[int, Ge(0), Lt(2**63)]
 Device = Annotated[str, Pattern(r"auto|(cpu|cuda|mps)(:\d+)?", "'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'")]
 Names = tuple[str, ...]
 Precision = Literal["float32", "bfloat16", "float64"]
-Likelihood = Literal["auto", "gaussian_learned", "gaussian", "bernoulli", "laplace"]
+Likelihood = Literal["auto", "gaussian_learned", "gaussian", "bernoulli", "laplace", "negative_binomial", "zero_inflated"]
+Library = Literal["observed", "learned"]
 Loss = Literal["l1", "l2", "vgg16", "squeezenet"]
 Networks = Literal[
     "auto",
     "mlp",
     "conv",
     "conv_norm",
+    "conv3d",
     "conv64",
     "dcgan",
     "dcgan_attention",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 import warnings
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -13,9 +13,29 @@ from numpy.typing import ArrayLike
 from torch import nn
 
 from untwine._typing import Array
+from untwine.registry.sparse_vectors import is_sparse
 from untwine.samples import BACKGROUND, Samples
 
 Needs = Literal["nothing", "groups", "labels"]
+FOR_VOLUMES = (  # the names of all methods that take volumes
+    "principled_vae",
+    "contrastive_vae",
+    "mm_cvae",
+    "sep_vae",
+    "rb_vae",
+    "symmetric_rb_vae",
+    "contrastive_pca",
+    "generalised_contrastive_pca",
+    "probabilistic_contrastive_pca",
+    "vae",
+    "beta_vae",
+    "dip_vae",
+    "factor_vae",
+    "beta_tcvae",
+    "symmetric_vae",
+    "pca",
+)
+SAMPLES_AT_ONCE, VOLUMES_AT_ONCE = 1024, 32
 COUNT_ZEROS, COUNT_MAX = 0.3, 50  # the share of zeros and the largest value from which integers look like counts
 
 
@@ -42,19 +62,40 @@ def warn_of_counts(samples: Samples) -> None:
     All values are non-negative integers, the share `COUNT_ZEROS` of them or more is 0, and the largest is at least `COUNT_MAX`.
     """
     x = samples.x
-    if samples.is_image or x.min() < 0 or x.max() < COUNT_MAX:
+    if x.ndim > 2 or x.min() < 0 or x.max() < COUNT_MAX:
         return
-    zeros = float((x == 0).mean())
-    if zeros >= COUNT_ZEROS and np.equal(x, np.rint(x)).all():
+    values = x.data if is_sparse(x) else x  # of a sparse x those that are not 0
+    zeros = 1 - np.count_nonzero(values) / (len(samples) * x.shape[1])
+    if zeros >= COUNT_ZEROS and np.equal(values, np.rint(values)).all():
         warnings.warn(
             f"x looks like raw counts: non-negative integers up to {x.max():.0f}, {100 * zeros:.0f} % of them 0; they are "
-            "taken as real numbers; normalise each sample to the same total and take np.log1p first.",
-            stacklevel=3,
+            "taken as real numbers; choose likelihood='negative_binomial' where the method has it, or normalise each sample "
+            "to the same total and take np.log1p first.",
+            stacklevel=4,
         )
 
 
-def require(samples: Samples, needs: Needs, title: str) -> None:
-    """Refuse samples without the supervision that the method needs."""
+def check_counts(x: Array) -> None:
+    """Refuse what is no vector of counts."""
+    if x.ndim != 2:
+        raise ValueError(f"a likelihood of counts needs vectors (n, d); got images of shape {x.shape}; choose another one.")
+    values: Any = x.data if is_sparse(x) else x  # of a sparse x those that are not 0
+    wrong = (values < 0) | (values != np.rint(values))
+    if wrong.any():
+        size = x.shape[0] * x.shape[1]
+        raise ValueError(
+            f"a likelihood of counts needs x of non-negative integers; {int(wrong.sum())} of {size} values are not, such as "
+            f"{values[wrong][0]:g}; pass the raw counts, or choose another likelihood."
+        )
+
+
+def require(samples: Samples, needs: Needs, title: str, takes_volumes: bool) -> None:
+    """Refuse samples without the supervision that the method needs, and volumes where it has no networks for them."""
+    if samples.is_volume and not takes_volumes:
+        raise ValueError(
+            f"{title} needs images or vectors; got volumes of shape {samples.shape}; take slices of them, or fit one of "
+            f"{', '.join(FOR_VOLUMES)}."
+        )
     if needs == "groups":
         if samples.groups is None:
             raise ValueError(
@@ -74,6 +115,11 @@ def require(samples: Samples, needs: Needs, title: str) -> None:
         raise ValueError(f"{title} needs at least 2 samples; got {len(samples)} sample; add some.")
     if needs == "labels":
         _require_classes(samples, title)
+
+
+def samples_at_once(shape: tuple[int, ...]) -> int:
+    """Return how many samples of a shape are encoded or decoded at a time."""
+    return VOLUMES_AT_ONCE if len(shape) == 4 else SAMPLES_AT_ONCE
 
 
 def _require_classes(samples: Samples, title: str) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
-
-import torch
 
 from untwine.method.contract import Checkpointing, Method
 from untwine.method.fields import Count, Networks, NonNegative, Positive
@@ -15,10 +13,10 @@ from untwine.runs import files, saving
 from untwine.runs.history import Row
 from untwine.samples import Samples
 from untwine.training import distributed
-from untwine.training.batches import TrainingData
+from untwine.training.batches import Batch, TrainingData
 from untwine.training.checkpoint import Longer
 from untwine.training.loop import train
-from untwine.training.stage import Stage
+from untwine.training.stage import Move, Stage
 
 
 @dataclass(eq=False, kw_only=True)
@@ -36,7 +34,7 @@ class Trained(Method):
     clip
         The norm to which each player's gradient is clipped; 0 turns clipping off.
     networks
-        The name of the architecture; `auto` is `mlp`, and `dcgan` for GANs of images.
+        The name of the architecture; `auto` is `mlp`, `dcgan` for GANs of images, and `conv3d` for volumes.
     width
         The width of the networks: hidden units, or channels of the first convolution; None for the default of the architecture.
     """
@@ -64,10 +62,12 @@ class Trained(Method):
         if checkpointing.shorter is not None:
             path, epochs = checkpointing.shorter
             longer = Longer(path, self._identity({**self.get_params(), "epochs": epochs}))
-        x, labelled = self._standard(torch.from_numpy(samples.x)), self.needs == "labels"
-        data = TrainingData.of(samples, x, self._dtype, self.device_, labelled)
+        x, labelled = self._as_input(samples.x), self.needs == "labels"
+        covariates, _ = self.conditions_of(samples)
+        data = TrainingData.of(samples, x, self._dtype, self.device_, labelled, covariates, self.counts)
+        known = covariates is not None or self.counts
         return train(
-            self.stages(),
+            map(self._with_conditions, self.stages()) if known else self.stages(),
             self.nets_,
             data,
             seed=self.seed,
@@ -79,9 +79,31 @@ class Trained(Method):
             identity=self._identity(self.get_params()),
             keep=checkpointing.keep,
             longer=longer,
-            watch=checkpointing.watch,
+            watch=self._watched(checkpointing.watch),
             show=progress,
         )
+
+    def _watched(self, watch: Callable[[int], None] | None) -> Callable[[int, Sequence[Row]], None] | None:
+        """Return what the loop calls after an epoch: `watch`, which finds the history so far in the method."""
+        if watch is None:
+            return None
+
+        def call(epochs: int, history: Sequence[Row]) -> None:
+            self.history_ = list(history)
+            watch(epochs)
+
+        return call
+
+    def _with_conditions(self, stage: Stage) -> Stage:
+        """Return a stage whose steps run on the method with networks that are given the conditions of the batch."""
+        method_step = getattr(stage.step, "__func__", None)
+        if method_step is None:
+            raise TypeError(f"the step of the stage {stage.name!r} must be a method of {type(self).__name__}; got a function.")
+
+        def step(batch: Batch, t: int) -> Generator[Move]:
+            return method_step(self.given(batch.conditions), batch, t)  # type: ignore[no-any-return]
+
+        return replace(stage, step=step)
 
     def _identity(self, params: Mapping[str, Any]) -> str:
         return saving.seal({"method": self.name, "params": params, "data": self.data_["fingerprint"], "own": self.own_})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,6 +79,12 @@ class Presets:
     papers: ClassVar[Mapping[str, Preset]] = {}  # the paper's setting for each of its data sets
     public_code: ClassVar[Mapping[str, Preset]] = {}  # that of the authors' public code, where it differs from the paper
     _chosen: ClassVar[_Chosen | None] = None  # of an instance: the preset that it was made from
+
+    @classmethod
+    def citation(cls) -> str:
+        """Return the first paragraph of the module that defines the method, which cites its paper."""
+        module = sys.modules.get(cls.__module__)
+        return " ".join((inspect.getdoc(module) or "").strip().partition("\n\n")[0].split())
 
     @classmethod
     def paper(cls, data: str, **changes: Any) -> Self:

@@ -11,6 +11,7 @@ from pathlib import Path
 from torch import nn
 
 from untwine.method.contract import Method
+from untwine.method.features import Features
 from untwine.method.inputs import check_networks
 from untwine.registry.catalogue import Catalogue
 from untwine.registry.checks import suggestion
@@ -76,7 +77,9 @@ def find_method(name: str) -> type[Method]:
     return METHODS.find(name)
 
 
-def load_method(path: str | os.PathLike[str], *, networks: Mapping[str, nn.Module] | None = None) -> Method:
+def load_method(
+    path: str | os.PathLike[str], *, networks: Mapping[str, nn.Module] | None = None, features: Features | None = None
+) -> Method:
     """Load a run folder as a fitted method.
 
     Parameters
@@ -85,6 +88,8 @@ def load_method(path: str | os.PathLike[str], *, networks: Mapping[str, nn.Modul
         The folder that `save`, or `untwine fit --out`, wrote.
     networks
         The user's own modules, if it was fitted with some.
+    features
+        The user's own frozen network, if it was fitted on the features that it makes of images.
     """
     folder = Path(path)
     card = read_sealed_card(folder)
@@ -98,4 +103,7 @@ def load_method(path: str | os.PathLike[str], *, networks: Mapping[str, nn.Modul
         method.check()
     except (TypeError, ValueError) as error:
         raise unknown_method(folder, error) from None
-    return method.restore(card, folder, check_networks(networks))
+    method = method.restore(card, folder, check_networks(networks))
+    if features is not None:
+        method.use_features(features)
+    return method

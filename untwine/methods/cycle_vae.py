@@ -92,12 +92,13 @@ class CycleVAE(ClassContent):
         """Return the L1 distance between the content codes of two samples generated from one content and different classes."""
         x, _ = batch.split_pairs(batch.x)
         c, _ = batch.split_pairs(batch.noise(self.n_content))
-        s = self.nets_["class_encoder"](x).to(x.dtype)
+        first = self.given(batch.pair_conditions()[0])
+        s = first.nets_["class_encoder"](x).to(x.dtype)
         # The partner half a batch away may be a sample of another process.
         all_s = distributed.gather(s)
         partner = all_s.roll(len(all_s) // 2, 0)[distributed.share(len(all_s))]
         with freeze_running_stats(self.nets_):  # these samples are generated
-            one, other = (self._content(self.nets_["generator"](code, c))[0] for code in (s, partner))
+            one, other = (first._content(first.nets_["generator"](code, c))[0] for code in (s, partner))
         return functional.l1_loss(one, other)
 
     def _content(self, x: Tensor) -> tuple[Tensor, Tensor]:

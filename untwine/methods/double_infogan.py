@@ -43,7 +43,7 @@ from untwine.method.fields import Count, Positive, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.method.presets import Preset
 from untwine.methods.shared.gan import BETAS, InfoGANOptions, Prior, code_error, sample_prior, to_tanh_range, to_unit_range
-from untwine.methods.shared.inferred import salient_width
+from untwine.methods.shared.inferred import Salient, refuse_per_target, salient_width
 from untwine.methods.shared.own_networks import refuse_own_networks
 from untwine.methods.shared.published_data import INFOGAN, INFOGAN_CODE
 from untwine.networks.critic import Critic, Generator, select_gan_networks
@@ -101,6 +101,8 @@ class DoubleInfoGAN(InfoGANOptions):
         The number of dimensions of the common block.
     n_salient
         The number of dimensions of the salient block; `auto` takes as many as `contrast_test` finds.
+    salient
+        The salient block: `shared` by all targets; this method refuses `per_target`.
     w_background
         The weight of the background in every term.
     w_target
@@ -123,6 +125,7 @@ class DoubleInfoGAN(InfoGANOptions):
 
     n_common: Count = 8
     n_salient: Width = 8
+    salient: Salient = "shared"
     w_background: Positive = 0.5
     w_target: Positive = 1.0
     w_class: Weight = 0.5
@@ -147,8 +150,9 @@ class DoubleInfoGAN(InfoGANOptions):
         return salient_width(self.n_salient, samples)
 
     def check(self) -> None:
-        """Refuse a regulariser that would have nothing to predict."""
+        """Refuse a salient block for each target, and a regulariser that would have nothing to predict."""
         super().check()
+        refuse_per_target("DoubleInfoGAN", self.salient, "its class loss (Eq. 5) does not tell one target from another")
         self.check_regulariser("n_salient", self.n_salient)
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
@@ -157,9 +161,10 @@ class DoubleInfoGAN(InfoGANOptions):
         (common, salient), pair = self.blocks.values(), select_gan_networks(self.networks, shape)
         self.check_regulariser("n_salient", salient)  # n_salient="auto" is known only now
         width, codes = self.width or pair.default_width, {"z": common, "s": salient}
-        nets = nn.ModuleDict({"generator": Generator(pair, common + salient, shape, width)})
+        nets = nn.ModuleDict({"generator": Generator(pair, common + salient, shape, width, self.n_covariates)})
         logits = [name for name, weight in (("real", self.w_adv), ("target", self.w_class)) if weight]
-        nets["discriminator"] = Critic(pair, shape, width, logits=logits, codes=codes, noise_std=self.noise)
+        k = self.n_covariates
+        nets["discriminator"] = Critic(pair, shape, width, logits=logits, codes=codes, noise_std=self.noise, n_covariates=k)
         if self.w_cr:
             nets["cr"] = Critic(pair, (2 * shape[0], *shape[1:]), width, codes={"k": salient}, noise_std=self.noise)
         return nets
@@ -202,7 +207,8 @@ class DoubleInfoGAN(InfoGANOptions):
         (z_t, _), (s_t, _) = batch.split_groups(z), batch.split_groups(s)
         k = adversarial.uniform_index(batch.split_groups(batch.noise())[0], s.shape[1])
         other = sample_prior(batch.split_groups(batch.noise(s.shape[1]))[0], self.prior_salient, 0.0)
-        x = self.nets_["generator"](torch.cat([z, z_t]), torch.cat([s, adversarial.share_dimension(k, s_t, other)]))
+        again = self.given(batch.conditions.map(lambda known: torch.cat([known, batch.split_groups(known)[0]])))
+        x = again.nets_["generator"](torch.cat([z, z_t]), torch.cat([s, adversarial.share_dimension(k, s_t, other)]))
         return Fakes(x[: len(z)], z, s, x[len(z) :], k)
 
     def _generator_terms(self, batch: Batch, x: Tensor, real: Mapping[str, Tensor], fakes: Fakes) -> dict[str, Tensor]:

@@ -92,7 +92,8 @@ class FactorVAE(OneBlockVAE):
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Update the autoencoder on ELBO and total correlation, then the discriminator on its own loss."""
-        nets = self.nets_["vae"]
+        first, second = batch.draw_conditions() if self.second_batch else (batch.conditions, batch.conditions)
+        nets = self.given(first).nets_["vae"]
         (x, other), (noise, noise_other) = (self._halves(batch, values) for values in (batch.x, batch.noise(self.n_latent)))
         mu, logvar = nets.encode(x)["z"]
         z = gaussian.sample(mu, logvar, noise)
@@ -104,7 +105,7 @@ class FactorVAE(OneBlockVAE):
         yield "vae", terms
         # The discriminator was not updated in between: both gradients are taken at the same discriminator.
         z = z.detach()
-        marginal = self._sample(other, noise_other) if self.second_batch else z
+        marginal = self.given(second)._sample(other, noise_other) if self.second_batch else z
         joint, independent = self._log_ratio(torch.cat([z, self._permute(batch, marginal)])).chunk(2)
         yield "discriminator", {"discrimination": density_ratio.discriminator_loss(joint, independent)}
 

@@ -84,8 +84,9 @@ class InfoGAN(InfoGANOptions):
         refuse_own_networks(self, own, "choose some by name with networks=...")
         pair = select_gan_networks(self.networks, shape)
         width, codes = self.width or pair.default_width, {"z": self.n_latent}
-        nets = nn.ModuleDict({"generator": Generator(pair, self.n_latent + self.nuisance, shape, width)})
-        nets["discriminator"] = Critic(pair, shape, width, logits=("real",), codes=codes, noise_std=self.noise)
+        nets = nn.ModuleDict({"generator": Generator(pair, self.n_latent + self.nuisance, shape, width, self.n_covariates)})
+        k = self.n_covariates
+        nets["discriminator"] = Critic(pair, shape, width, logits=("real",), codes=codes, noise_std=self.noise, n_covariates=k)
         if self.w_cr:
             nets["cr"] = Critic(pair, (2 * shape[0], *shape[1:]), width, codes={"k": self.n_latent}, noise_std=self.noise)
         return nets
@@ -131,6 +132,7 @@ class InfoGAN(InfoGANOptions):
             return z, fake, fake[:0], z.new_zeros(0, dtype=torch.long)
         k = adversarial.uniform_index(batch.noise(), self.n_latent)
         other = adversarial.share_dimension(k, z, sample_prior(batch.noise(self.n_latent), self.prior_latent, -1.0))
+        G = self.given(batch.conditions.map(lambda known: known.repeat(2, 1))).nets_["generator"]
         x, others = G(torch.cat([z, other]), torch.cat([n, n])).chunk(2)
         return z, x, others, k
 
@@ -144,7 +146,8 @@ class InfoGAN(InfoGANOptions):
 
     def generate(self, codes: Mapping[str, Tensor]) -> Tensor:
         """Return G(z, 0)."""
-        return to_unit_range(self.nets_["generator"](codes["z"], codes["z"].new_zeros(len(codes["z"]), self.nuisance)))
+        z = codes["z"]
+        return to_unit_range(self.nets_["generator"](z, z.new_zeros(z.shape[0], self.nuisance)))  # len would fix n in a graph
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw codes."""

@@ -30,6 +30,7 @@ from untwine.method.fields import NonNegative, Weight
 from untwine.method.presets import Preset
 from untwine.methods.shared.class_content import ClassContent, baseline_presets
 from untwine.networks.class_content import build_encoder, build_generator
+from untwine.networks.conditional import ConditionalEncoder
 from untwine.networks.norm import freeze_running_stats
 from untwine.networks.pretrained import reconstruction
 from untwine.training import distributed
@@ -60,11 +61,12 @@ class MixingAE(ClassContent):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, both encoders and the discriminator of pairs."""
         self.check_build(shape, own)
-        encoders = self.encoders(shape, own)
-        pair = (2 * shape[0], *shape[1:])
+        encoders, k = self.encoders(shape, own), 2 * self.n_covariates  # D is given the covariates of both samples
+        pair = (2 * shape[0] + k, *shape[1:])
         # The trunk of a discriminator is not normalised: real and mixed pairs would share their statistics.
         networks = "conv" if self.networks == "conv_norm" else self.networks
         discriminator = build_encoder("pair", 1, replace(self, networks=networks), pair, {})
+        discriminator = ConditionalEncoder(discriminator, k) if k else discriminator
         return nn.ModuleDict({"generator": build_generator(self, shape, own), **encoders, "discriminator": discriminator})
 
     def stages(self) -> Iterator[Stage]:
@@ -87,17 +89,20 @@ class MixingAE(ClassContent):
         }
         all_c = distributed.gather(c_a)
         other = all_c.roll(len(all_c) // 2, 0)[distributed.share(len(all_c))]
+        # A mixed sample stands in for the second of its pair, and has the covariates of that one.
+        first, second = batch.pair_conditions()
+        mixing, pairs = self.given(second).nets_, self.given(first.beside(second))
         with freeze_running_stats(self.nets_):
-            mixed = nets["generator"](s_a, other)
+            mixed = mixing["generator"](s_a, other)
             if self.w_again:
-                again = nets["content_encoder"](mixed).to(dtype)
+                again = mixing["content_encoder"](mixed).to(dtype)
                 terms["again"] = self.w_again * functional.mse_loss(again, other.detach())
         if not self.lambda_game:
             yield "autoencoder", terms
             return
-        terms["game"] = self.lambda_game * functional.softplus(-self._pair_logit(x, mixed)).mean()
+        terms["game"] = self.lambda_game * functional.softplus(-pairs._pair_logit(x, mixed)).mean()
         yield "autoencoder", terms
-        real, fake = self._pair_logit(*batch.split_pairs(batch.x)), self._pair_logit(x, mixed.detach())
+        real, fake = pairs._pair_logit(*batch.split_pairs(batch.x)), pairs._pair_logit(x, mixed.detach())
         yield "discriminator", {"real": functional.softplus(-real).mean(), "mixed": functional.softplus(fake).mean()}
 
     def _pair_logit(self, x: Tensor, y: Tensor) -> Tensor:

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
+from torch import Tensor
 
 from untwine.losses.mmd import mmd_squared
 from untwine.method.fields import Positive, Weight
@@ -34,10 +35,11 @@ from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import (
     PRINCIPLED_PRESETS,
     TwoBlockVAE,
+    between_groups,
     elbo_terms,
-    gather_groups,
     infer,
-    split_groups,
+    split_salient,
+    total,
 )
 from untwine.methods.shared.published_data import INFOGAN, INFOGAN_CODE
 from untwine.training import distributed
@@ -103,18 +105,21 @@ class MMcVAE(TwoBlockVAE):
     def stages(self) -> Iterator[Stage]:
         """Train encoder and decoder together, with both groups in every step."""
         players = {"vae": Player(self.nets_["vae"], self.lr)}
-        yield Stage("training", self.epochs, players, self.step, self.batch, batches="groups", schedule=cosine)
+        yield Stage("training", self.epochs, players, self.step, self.batch, batches=self.batches, schedule=cosine)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on the objective."""
         nets, (gammas, biased) = self.nets_["vae"], MMD[self.mmd]
         z, s = infer(nets, batch)
-        s_t, s_b = split_groups(batch, s)
-        terms = elbo_terms(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)
+        salient = split_salient(batch, s, self.salient_widths)
+        terms = elbo_terms(nets, batch.x, z, salient, beta_common=self.beta_common, beta_salient=self.beta_salient)
+
+        def mmd(a: Tensor, b: Tensor) -> Tensor:
+            return mmd_squared(a, b, gammas, biased)
+
         if self.lambda_z:
-            terms["mmd_common"] = self.lambda_z * mmd_squared(*gather_groups(batch, z.sample), gammas, biased)
+            terms["mmd_common"] = self.lambda_z * between_groups(mmd, batch, z.sample)
         if self.lambda_s:
-            s_background = distributed.gather(s_b.sample)
-            zeros = torch.zeros_like(s_background)
-            terms["mmd_salient"] = self.lambda_s * mmd_squared(s_background, zeros, gammas, biased)
+            off_target = [distributed.gather(one.sample) for one in salient.off_target]
+            terms["mmd_salient"] = self.lambda_s * total(mmd(codes, torch.zeros_like(codes)) for codes in off_target)
         yield "vae", terms

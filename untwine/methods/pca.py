@@ -19,7 +19,10 @@ from torch import Tensor, nn
 from untwine.method.fields import Count
 from untwine.method.kinds import Solved
 from untwine.methods.shared.own_networks import refuse_own_networks
+from untwine.registry.sparse_vectors import is_sparse
 from untwine.samples import Samples
+
+MAX_COVARIANCE = 2_000  # features of sparse samples whose covariance is computed; of more, the leading directions alone
 
 
 class Projection(nn.Module):
@@ -49,6 +52,7 @@ class PCA(Solved):
     n_latent: Count = 10
     name: ClassVar[str] = "pca"
     standardises: ClassVar[bool] = False
+    takes_volumes: ClassVar[bool] = True
 
     @property
     def blocks(self) -> dict[str, int]:
@@ -64,12 +68,16 @@ class PCA(Solved):
         """Compute the components."""
         from sklearn import decomposition
 
-        x = samples.x.reshape(len(samples), -1)
+        x = samples.x if is_sparse(samples.x) else samples.x.reshape(len(samples), -1)
         x = x / np.float32(255) if samples.x.dtype == np.uint8 else x
         if self.n_latent > min(x.shape):
             raise ValueError(f"PCA: n_latent must be <= {min(x.shape)} for data of shape {x.shape}; got {self.n_latent}.")
         with np.errstate(invalid="ignore"):  # equal samples have no variance to explain
-            solved = decomposition.PCA(self.n_latent, random_state=self.seed).fit(x.astype(np.float64) if x.size < 1e7 else x)
+            solver = _solver(x.shape, self.n_latent) if is_sparse(x) else "auto"
+            double = is_sparse(x) or x.size < 1e7
+            solved = decomposition.PCA(self.n_latent, svd_solver=solver, random_state=self.seed).fit(
+                x.astype(np.float64) if double else x
+            )
         nets = self.nets_["projection"]
         nets.mean.copy_(torch.from_numpy(solved.mean_))
         nets.components.copy_(torch.from_numpy(solved.components_))
@@ -84,8 +92,13 @@ class PCA(Solved):
         """Return the points of the subspace; images are clipped to [0, 1]."""
         nets = self.nets_["projection"]
         x: Tensor = (codes["z"] @ nets.components + nets.mean).view(-1, *self.shape_)
-        return x.clamp(0, 1) if len(self.shape_) == 3 else x
+        return x.clamp(0, 1) if len(self.shape_) > 1 else x
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw codes with the standard deviation of each component."""
         return {"z": torch.randn((n, self.n_latent), generator=generator) * self.nets_["projection"].deviation.float().cpu()}
+
+
+def _solver(shape: tuple[int, ...], n: int) -> str:
+    """Return the solver of scikit-learn for sparse samples: neither makes all of them dense."""
+    return "covariance_eigh" if shape[1] <= MAX_COVARIANCE or n == min(shape) else "arpack"

@@ -9,6 +9,17 @@ The third term is Eq. 7's, the fourth Eq. 8's: `lambda_z=0` gives Eq. 7.
 Reductions: likelihood, KL terms and the background salient penalty are summed over dimensions, mean over the samples of their
 group. W2^2 is Eq. 9's: summed over dimensions, mean over the plan.
 
+With `salient="per_target"`, targets x^1, ..., x^K and a block s_k for each, Eq. 6 adds the bounds of K + 1 data sets, in each
+of which all salient blocks but its own have the prior delta{s = 0} (`untwine.methods.shared.contrastive_elbo`):
+
+$$L = \sum_k E_k[\beta_z KL(q(z|x) \| N) + \beta_s KL(q(s_k|x) \| N) - \log p(x|z, s_k)]
+    + E_b[\beta_z KL(q(z|y) \| N) - \log p(y|z, 0)]$$
+$$\quad + \lambda_s \sum_k \Big( E_b + \sum_{j \neq k} E_j \Big) [\|\mu_{s_k}\|^2 + \|\sigma_{s_k}\|^2]
+    + \lambda_z \sum_k W_2^2(q_k(z), q_b(z))$$
+
+With `pairs`, where the i-th target x_i and the i-th background y_i of a step are of one source, such as a patient before and
+after, the plan of Eq. 9 is given and not searched: the last term is lambda_z mean_i |z(x_i) - z(y_i)|^2, at least W2^2.
+
 Deviations
 - The two KL terms have weights of their own. The paper has one beta = 2 for both; then z keeps what s should hold, as equal
   marginals do not prevent z from encoding s. Information goes to the lightly penalised block: a heavily penalised z encodes
@@ -29,18 +40,22 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from untwine.losses import gaussian
+import numpy as np
+from torch import Tensor
+
 from untwine.losses.transport import w2_squared
 from untwine.method.fields import Positive, Weight
 from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import (
     PRINCIPLED_PRESETS,
     TwoBlockVAE,
+    between_groups,
     elbo_terms,
-    gather_groups,
     infer,
-    split_groups,
+    salient_penalty,
+    split_salient,
 )
+from untwine.samples import BACKGROUND, Samples
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage, cosine
 
@@ -64,6 +79,9 @@ class PrincipledVAE(TwoBlockVAE):
         What this distance is taken between: the posterior `means`, or one draw of each posterior (`samples`), as in Eq. 8.
     schedule
         The learning rate over training: a `cosine` down to 0, or `constant`.
+    pairs
+        Whether every target has background samples of its own source (`Samples.sources`): a step then draws a target with one
+        of them, and pulls their common codes together in place of the Wasserstein distance.
     """
 
     beta_salient: Weight = 0.2
@@ -72,24 +90,60 @@ class PrincipledVAE(TwoBlockVAE):
     scale: Positive = 0.32
     w2_of: Literal["means", "samples"] = "means"
     schedule: Literal["cosine", "constant"] = "cosine"
+    pairs: bool = False
     name: ClassVar[str] = "principled_vae"
     papers: ClassVar[Mapping[str, Preset]] = PAPER
+
+    def check(self) -> None:
+        """Refuse pairs with a salient block for each target: a background sample would be the partner of several."""
+        super().check()
+        if self.pairs and self.salient != "shared":
+            raise ValueError("PrincipledVAE: pairs=True needs salient='shared'; got 'per_target'; choose one of both.")
+
+    def infer(self, samples: Samples) -> dict[str, Any]:
+        """Refuse samples that are not paired where they must be, and return what the blocks depend on."""
+        if self.pairs:
+            require_pairs(samples)
+        return super().infer(samples)
 
     def stages(self) -> Iterator[Stage]:
         """Train encoder and decoder together, with both groups in every step."""
         players = {"vae": Player(self.nets_["vae"], self.lr)}
         schedule = cosine if self.schedule == "cosine" else None
-        yield Stage("training", self.epochs, players, self.step, self.batch, batches="groups", schedule=schedule)
+        batches = "pairs" if self.pairs else self.batches
+        yield Stage("training", self.epochs, players, self.step, self.batch, batches, schedule)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Take one step on Eq. 8."""
         nets = self.nets_["vae"]
         z, s = infer(nets, batch)
-        s_t, s_b = split_groups(batch, s)
-        terms = elbo_terms(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)  # Eq. 3
+        salient = split_salient(batch, s, self.salient_widths)
+        terms = elbo_terms(nets, batch.x, z, salient, beta_common=self.beta_common, beta_salient=self.beta_salient)  # Eq. 3
         if self.lambda_s:
-            terms["salient_penalty"] = self.lambda_s * gaussian.second_moment(s_b.mu, s_b.logvar)
+            terms["salient_penalty"] = self.lambda_s * salient_penalty(salient)
         if self.lambda_z:
             codes = z.mu if self.w2_of == "means" else z.sample
-            terms["w2"] = self.lambda_z * w2_squared(*gather_groups(batch, codes))
+            terms["w2"] = self.lambda_z * (self._pair_distance if self.pairs else self._w2)(batch, codes)
         yield "vae", terms
+
+    def _w2(self, batch: Batch, codes: Tensor) -> Tensor:
+        """Return Eq. 9 for the background and each target, summed over targets."""
+        return between_groups(w2_squared, batch, codes)
+
+    def _pair_distance(self, batch: Batch, codes: Tensor) -> Tensor:
+        """Return Eq. 9 with the plan that the pairs give."""
+        target, background = batch.split_pools(codes)
+        return (target - background).square().sum(1).mean()
+
+
+def require_pairs(samples: Samples) -> None:
+    """Refuse samples with a target that has no background sample of its source."""
+    if samples.sources is None:
+        raise ValueError("pairs=True needs the source of every sample; got none; pass Samples(..., sources=...).")
+    background = samples.sources[samples.groups == BACKGROUND]
+    alone = ~np.isin(samples.sources[samples.groups != BACKGROUND], background)
+    if alone.any():
+        raise ValueError(
+            f"pairs=True needs a background sample of every target's source; {int(alone.sum())} of {len(alone)} targets have "
+            "none; leave those out."
+        )

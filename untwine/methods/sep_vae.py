@@ -27,7 +27,7 @@ Deviations
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -42,8 +42,10 @@ from untwine.methods.shared.contrastive_elbo import (
     TwoBlockVAE,
     draw,
     elbo_terms,
-    gather_groups,
-    split_groups,
+    encode,
+    gather_pools,
+    split_salient,
+    total,
 )
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.networks.mlp import layers
@@ -82,8 +84,11 @@ class SepVAE(TwoBlockVAE):
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the classifier and the discriminator."""
-        common, salient = self.blocks.values()
-        heads = {"classifier": layers(salient, 32, 1), "discriminator": layers(common + salient, 128, 128, 1)}
+        classifiers = [layers(width, 32, 1) for width in self.salient_widths]
+        heads = {
+            "classifier": classifiers[0] if self.salient == "shared" else nn.ModuleList(classifiers),
+            "discriminator": layers(sum(self.blocks.values()), 128, 128, 1),
+        }
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own), **heads})
 
     def stages(self) -> Iterator[Stage]:
@@ -92,39 +97,59 @@ class SepVAE(TwoBlockVAE):
         players = {"vae": Player(owned, self.lr)}
         if self.lambda_mi:
             players["discriminator"] = Player(self.nets_["discriminator"], self.lr_discriminator)
-        yield Stage("training", self.epochs, players, self.step, self.batch, batches="groups", schedule=cosine)
+        yield Stage("training", self.epochs, players, self.step, self.batch, batches=self.batches, schedule=cosine)
 
     def step(self, batch: Batch, t: int) -> Generator[Move]:
         """Update autoencoder and classifier, then the discriminator on its own loss."""
         nets, c, d = self.nets_["vae"], self.nets_["classifier"], self.nets_["discriminator"]
-        q_z, q_s = nets.encode(batch.x).values()
-        z, s = draw(batch, q_z), draw(batch, fix_background_variance(batch, q_s, self.variance))
-        s_t, s_b = split_groups(batch, s)
-        terms = elbo_terms(nets, batch.x, z, s_t, beta_common=self.beta_common, beta_salient=self.beta_salient)
+        q_z, q_s = encode(nets, batch.x)
+        z, s = draw(batch, q_z), draw(batch, fix_off_target_variance(batch, q_s, self.salient_widths, self.variance))
+        salient = split_salient(batch, s, self.salient_widths)
+        terms = elbo_terms(nets, batch.x, z, salient, beta_common=self.beta_common, beta_salient=self.beta_salient)
         if self.beta_salient:
-            terms["salient_penalty"] = self.beta_salient * s_b.mu.square().sum(1).mean() / (2 * self.variance)
+            means = total(one.mu.square().sum(1).mean() for one in salient.off_target)
+            terms["salient_penalty"] = self.beta_salient * means / (2 * self.variance)
         if self.lambda_class:
-            # The discrimination loss is the mean of both groups' losses; the objective has their sum.
-            terms["classification"] = self.lambda_class * 2 * density_ratio.discriminator_loss(c(s_t.sample), c(s_b.sample))
+            losses = (
+                # The discrimination loss is the mean of both groups' losses; the objective has their sum.
+                2 * density_ratio.discriminator_loss(c_k(own.sample), c_k(torch.cat([one.sample for one in others])))
+                for c_k, own, others in zip([c] if self.salient == "shared" else c, salient.own, salient.others, strict=True)
+            )
+            terms["classification"] = self.lambda_class * total(losses)
         if not self.lambda_mi:
             yield "vae", terms
             return
-        joint, independent = pairs(torch.cat(gather_groups(batch, z.sample)), torch.cat(gather_groups(batch, s.sample)))
-        terms["mutual_information"] = self.lambda_mi * 2 * density_ratio.total_correlation(d(joint))
+        z_all, s_all = (torch.cat(gather_pools(batch, codes)) for codes in (z.sample, s.sample))
+        joint, independent = pairs(z_all, s_all, len(salient.own))
+        groups = len(salient.own) + 1
+        terms["mutual_information"] = self.lambda_mi * groups * density_ratio.total_correlation(d(joint))
         yield "vae", terms
         joint, independent = joint.detach(), independent.detach()
         yield "discriminator", {"discrimination": density_ratio.discriminator_loss(d(joint), d(independent))}
 
 
-def fix_background_variance(batch: Batch, code: Code, variance: float) -> Code:
-    """Return the posteriors with a fixed variance for the background's samples."""
-    target, background = batch.split_groups(code.logvar)
-    return Code(code.mu, torch.cat([target, torch.full_like(background, math.log(variance))]))
+def fix_off_target_variance(batch: Batch, code: Code, widths: Sequence[int], variance: float) -> Code:
+    """Return the posteriors with a fixed variance of every block on every group that is not its target."""
+    fixed = []
+    for group, logvar in enumerate(batch.split_pools(code.logvar)):
+        blocks = torch.split(logvar, list(widths), 1)
+        fixed.append(
+            torch.cat([own if k == group else torch.full_like(own, math.log(variance)) for k, own in enumerate(blocks)], 1)
+        )
+    return Code(code.mu, torch.cat(fixed))
 
 
-def pairs(z: Tensor, s: Tensor) -> tuple[Tensor, Tensor]:
-    """Return joint pairs (z_i, s_i), and independent ones: z_i with the s of the sample a quarter of the batch away.
+def pairs(z: Tensor, s: Tensor, targets: int = 1) -> tuple[Tensor, Tensor]:
+    """Return joint pairs (z_i, s_i), and independent ones: z_i with the s of another sample, of any group alike.
 
-    The first half of the batch is the target, the second the background: half a batch away every pair would be across groups.
+    The groups come one after the other. With two of them s is that of the sample a quarter of the batch away, so that half of
+    the pairs are within a group. With more, every group is cut into as many stretches as there are groups, and the n-th stretch
+    of a group gets its s from the n-th next group, half a group away.
     """
-    return torch.cat([z, s], 1), torch.cat([z, s.roll(len(s) // 4, 0)], 1)
+    if targets == 1:
+        return torch.cat([z, s], 1), torch.cat([z, s.roll(len(s) // 4, 0)], 1)
+    groups, each = targets + 1, len(s) // (targets + 1)
+    place = torch.arange(each)
+    group = (torch.arange(groups)[:, None] + place * groups // each) % groups
+    index = group * each + (place + max(1, each // 2)) % each
+    return torch.cat([z, s], 1), torch.cat([z, s[index.reshape(-1).to(s.device)]], 1)

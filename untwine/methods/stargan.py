@@ -82,6 +82,7 @@ class StarGAN(Trained):
     networks: TranslatorNetworks = "auto"  # type: ignore[assignment]  # more names than elsewhere
     name: ClassVar[str] = "stargan"
     needs: ClassVar[Needs] = "labels"
+    takes_covariates: ClassVar[bool] = True
     papers: ClassVar[Mapping[str, Preset]] = {"rafd": Preset(_EXPRESSIONS, CLASS_CONTENT["rafd"])}
 
     @property
@@ -98,7 +99,7 @@ class StarGAN(Trained):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the translator and the critic."""
         refuse_own_networks(self, own, "choose some by name with networks=...")
-        spec = (self.networks, shape, self.inferred_["classes"], self.width)
+        spec = (self.networks, shape, self.inferred_["classes"], self.width, self.n_covariates)
         return nn.ModuleDict({"generator": build_translator(*spec), "discriminator": build_critic(*spec)})
 
     def stages(self) -> Iterator[Stage]:

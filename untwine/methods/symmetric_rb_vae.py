@@ -93,13 +93,13 @@ class SymmetricRbVAE(ReferenceVAE):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder, the reference vector and the two discriminators."""
         (common, salient), pair = self.blocks.values(), select_networks(self.networks, shape)
-        width = self.width or pair.default_width
+        width, known = self.width or pair.default_width, (self.n_covariates, self.counts)
         return nn.ModuleDict(
             {
                 "vae": self.autoencoder(shape, own),
                 "reference": self.reference(),
-                "discriminator_target": Discriminator(pair, shape, width, (common, salient)),
-                "discriminator_background": Discriminator(pair, shape, width, (common,)),
+                "discriminator_target": Discriminator(pair, shape, width, (common, salient), *known),
+                "discriminator_background": Discriminator(pair, shape, width, (common,), *known),
             }
         )
 
@@ -155,7 +155,8 @@ class SymmetricRbVAE(ReferenceVAE):
     ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """Return (d_u, d_r) of encoded and of generated samples with their codes."""
         ratios = []
-        target, background = self.nets_["discriminator_target"], self.nets_["discriminator_background"]
+        nets_u, nets_r = (self.given(conditions).nets_ for conditions in batch.group_conditions())
+        target, background = nets_u["discriminator_target"], nets_r["discriminator_background"]
         for inputs in (encoded, generated):
             mask = adversarial.dropout_mask(batch.noise(target.mask_width(self.drop)), self.dropped)
             (x_u, x_r), (z_u, z_r), (e_u, _), (mask_u, mask_r) = map(batch.split_groups, (*inputs, mask))

@@ -63,7 +63,8 @@ class SymmetricVAE(OneBlockVAE):
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the autoencoder and the discriminator of pairs (x, z)."""
         pair = select_networks(self.networks, shape)
-        discriminator = Discriminator(pair, shape, self.width or pair.default_width, (self.n_latent,))
+        width = self.width or pair.default_width
+        discriminator = Discriminator(pair, shape, width, (self.n_latent,), self.n_covariates, self.counts)
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own), "discriminator": discriminator})
 
     def stages(self) -> Iterator[Stage]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from untwine.metrics.agreement import cluster_agreement
 from untwine.metrics.attributes import attribute_accuracy
+from untwine.metrics.background_quiet import background_change
 from untwine.metrics.clustering import clustering_accuracy, matching_accuracy, tsne
 from untwine.metrics.content_pairs import landmark_pairs, transfer_pairs
+from untwine.metrics.counterfactual import counterfactual_validity
 from untwine.metrics.dci import dci_scores
 from untwine.metrics.directions import Directions
 from untwine.metrics.encoded import Encoded
+from untwine.metrics.explained import explained_variance
 from untwine.metrics.explicitness import explicitness_score
 from untwine.metrics.factor_information import best_factors, information_matrix
 from untwine.metrics.factor_vae import factor_vae_score, factor_vae_score_from_draws
@@ -16,8 +19,10 @@ from untwine.metrics.factors import factor_r2
 from untwine.metrics.groups import group_silhouette
 from untwine.metrics.landmarks import landmark_error
 from untwine.metrics.leakage import leakage_score
+from untwine.metrics.leakage_covariates import covariate_leakage
 from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
 from untwine.metrics.mig import mig_score
+from untwine.metrics.minimality import minimality_score
 from untwine.metrics.modularity import modularity_score
 from untwine.metrics.options import Options
 from untwine.metrics.per_class import per_class_accuracy
@@ -48,6 +53,7 @@ __all__ = [
     "Requirement",
     "ScoreInfo",
     "attribute_accuracy",
+    "background_change",
     "baseline_maps",
     "best_factors",
     "best_threshold",
@@ -55,7 +61,10 @@ __all__ = [
     "class_score",
     "cluster_agreement",
     "clustering_accuracy",
+    "counterfactual_validity",
+    "covariate_leakage",
     "dci_scores",
+    "explained_variance",
     "explicitness_score",
     "factor_r2",
     "factor_vae_score",
@@ -70,6 +79,7 @@ __all__ = [
     "map_dice",
     "matching_accuracy",
     "mig_score",
+    "minimality_score",
     "mlp_probe_accuracy",
     "modularity_score",
     "per_class_accuracy",

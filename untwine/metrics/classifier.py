@@ -26,8 +26,8 @@ PREDICT_BATCH = 1_000
 def network_input(x: ArrayLike, name: str) -> Tensor:
     """Return samples as the networks take them: vectors as they are, images on [0, 1]."""
     samples = np.asarray(x)
-    if samples.ndim not in (2, 4) or samples.dtype.kind not in "uif" or 0 in samples.shape:
-        raise ValueError(f"{name} must be vectors (n, d) or images (n, C, H, W); got {samples.dtype} of shape {samples.shape}.")
+    if samples.ndim not in (2, 4, 5) or samples.dtype.kind not in "uif" or 0 in samples.shape:
+        raise ValueError(f"{name} must be vectors (n, d), images or volumes; got {samples.dtype} of shape {samples.shape}.")
     values = torch.as_tensor(unit_range(samples))
     if not torch.isfinite(values).all():
         raise ValueError(f"{name} must be finite; got NaN or infinity; leave those samples out.")
@@ -49,6 +49,44 @@ def train_classifier(x: Tensor, labels: Array, classes: int, seed: int = 0) -> C
     order = order[np.argsort(labels[order], kind="stable")]
     network = _train(x, classes, lambda out, batch: functional.cross_entropy(out, truth[batch]), gain, order, seed, steps)
     return lambda other: network(other).argmax(1)
+
+
+def train_detector(x: Tensor, is_target: Array, seed: int = 0) -> Callable[[Tensor], Array]:
+    """Train on targets and backgrounds, weighted alike; return a function to the calibrated probability of target.
+
+    The log odds are calibrated on a fifth of the samples, held out of both groups alike, by logistic regression.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(is_target))
+    order = order[np.argsort(is_target[order], kind="stable")]
+    held_out = order[HELD_OUT // 2 :: HELD_OUT]
+    rest = np.delete(order, np.s_[HELD_OUT // 2 :: HELD_OUT])
+    shares = np.bincount(is_target[rest], minlength=2) / len(rest)
+    weight = torch.as_tensor(0.5 / np.maximum(shares, 1 / len(rest)), dtype=torch.float32)
+    truth = torch.as_tensor(is_target[rest], dtype=torch.int64)
+
+    def gain(outputs: Array, indices: Array) -> float:
+        labels, correct = is_target[rest][indices], outputs.argmax(1) == is_target[rest][indices]
+        return float(np.mean([correct[labels == side].mean() for side in (False, True) if (labels == side).any()]))
+
+    network = _train(
+        x[torch.as_tensor(rest)],
+        2,
+        lambda out, batch: functional.cross_entropy(out, truth[batch], weight),
+        gain,
+        np.arange(len(rest)),
+        seed,
+        STEPS,
+    )
+
+    def log_odds(other: Tensor) -> Array:
+        outputs = network(other)
+        return np.asarray(outputs[:, 1:] - outputs[:, :1], dtype=np.float64)
+
+    calibration = LogisticRegression(class_weight="balanced").fit(log_odds(x[torch.as_tensor(held_out)]), is_target[held_out])
+    return lambda other: np.asarray(calibration.predict_proba(log_odds(other))[:, 1])
 
 
 def train_regressor(x: Tensor, factors: Array, seed: int = 0) -> Callable[[Tensor], Array]:
@@ -124,7 +162,7 @@ def _state(network: nn.Module) -> dict[str, Tensor]:
 
 def _standardisation(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return the mean and the standard deviation: of each column of vectors, of all pixels of images together."""
-    dims = tuple(range(x.ndim)) if x.ndim == 4 else (0,)
+    dims = tuple(range(x.ndim)) if x.ndim > 2 else (0,)
     std = x.std(dims)
     return x.mean(dims), torch.where(std > 0, std, torch.ones(()))
 
@@ -132,6 +170,8 @@ def _standardisation(x: Tensor) -> tuple[Tensor, Tensor]:
 def _network(shape: tuple[int, ...], outputs: int) -> nn.Module:
     if len(shape) == 1:
         return nn.Sequential(nn.Linear(shape[0], 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, outputs))
+    if len(shape) == 4:
+        return _network3d(shape, outputs)
     layers: list[nn.Module] = []
     width, (height, length) = shape[0], shape[1:]
     while max(height, length) > SIDE:
@@ -143,3 +183,12 @@ def _network(shape: tuple[int, ...], outputs: int) -> nn.Module:
         layers += [nn.Conv2d(width, channels, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
         width, height, length = channels, height // 2, length // 2
     return nn.Sequential(*layers, nn.Flatten(), nn.Linear(width * height * length, 64), nn.ReLU(), nn.Linear(64, outputs))
+
+
+def _network3d(shape: tuple[int, ...], outputs: int) -> nn.Module:
+    layers: list[nn.Module] = []
+    width, sides = shape[0], list(shape[1:])
+    while max(sides) > 4:
+        layers += [nn.Conv3d(width, 16, 3, stride=2, padding=1), nn.ReLU()]
+        width, sides = 16, [(side + 1) // 2 for side in sides]
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(width * math.prod(sides), 64), nn.ReLU(), nn.Linear(64, outputs))

@@ -1,7 +1,8 @@
 """Which direction of a score is better in which block.
 
 Labels, groups and factors named "salient ..." belong in the blocks `salient` and `class`, all other factors in `common` and
-`content`. A single block `z` should encode everything.
+`content`. A single block `z` should encode everything. The block `salient_<target>` of one target is a salient block: what is
+better in `salient` is better there, but for scores that name a target, which give the direction of each block themselves.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+
+from untwine.registry.blocks import kind
 
 Direction = Literal["higher", "lower", "info"]
 
@@ -29,7 +32,7 @@ class Directions:
     blocks: Mapping[str, Direction] = field(default_factory=dict)
 
     def __getitem__(self, block: str) -> Direction:
-        return self.blocks.get(block, self.other)
+        return self.blocks.get(kind(block), self.other)
 
 
 WITHOUT_LABELS = ("common", "content")  # the blocks that should encode neither labels nor salient factors
@@ -48,4 +51,4 @@ GROUPS_HIGHER = Directions("info", {**dict.fromkeys(WITHOUT_LABELS, "lower"), **
 
 def encodes_factors(block: str, salient: bool) -> bool:
     """Return whether a block should encode the factors named "salient ...", or all others."""
-    return block not in (WITHOUT_LABELS if salient else WITHOUT_FACTORS)
+    return kind(block) not in (WITHOUT_LABELS if salient else WITHOUT_FACTORS)

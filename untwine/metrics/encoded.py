@@ -20,6 +20,7 @@ from untwine.metrics.content_pairs import (
 from untwine.metrics.directions import WITHOUT_FACTORS, WITHOUT_LABELS, encodes_factors
 from untwine.metrics.held_out import FOLDS, Split
 from untwine.metrics.scored_samples import labelled_indices, target_mask, varying_factors
+from untwine.registry.blocks import salient_blocks
 from untwine.samples import Samples
 
 # For SAP, integer-valued factors with at most this many values are classes, and all others are continuous.
@@ -37,6 +38,12 @@ class Fitted(Protocol):
 
     def decode(self, latents: Latents, /) -> Array:
         """Return the samples of latents."""
+
+
+def encode(method: Fitted, samples: Samples) -> Latents:
+    """Encode samples, with their covariates where the method was fitted with some."""
+    given: Any = samples if getattr(method, "n_covariates", 0) else samples.x
+    return method.encode(given)
 
 
 class Selected(NamedTuple):
@@ -107,6 +114,19 @@ class Encoded(NamedTuple):
     def factor_columns(self, salient: bool) -> Array:
         """Return the indices of the factors that can be scored: those named "salient ...", or all others."""
         return varying_factors(self.samples.factors, self.samples.factor_names, self.is_target, 2 * FOLDS, salient)
+
+    def own_factors(self, block: str, salient: bool) -> Array:
+        """Return the mask of `factor_columns` that a block is scored on: of a target's block, those known for that target.
+
+        All of them where the block is not of one target, or none is known for it: the response to one drug is unknown for
+        samples of another.
+        """
+        samples, columns = self.samples, self.factor_columns(salient)
+        every = np.ones(len(columns), dtype=bool)
+        if samples.factors is None or samples.groups is None or block not in (own := salient_blocks(samples.group_names)):
+            return every
+        known = ~np.isnan(samples.factors[np.ix_(samples.groups == own.index(block) + 1, columns)]).all(axis=0)
+        return known if known.any() else every
 
     def with_factors(self, salient: bool, columns: Array | None = None) -> tuple[Array, Array]:
         """Return the target samples and their factors: those named "salient ...", or all others, or `columns`."""
@@ -239,7 +259,8 @@ class Encoded(NamedTuple):
     def posterior_std(self, n: int) -> Mapping[str, Array]:
         """Return the posterior standard deviations (n, width) of the first n samples; none where no posterior is Gaussian."""
         method: Any = self.method
-        return method.posterior_std(self.samples.x[:n]) if hasattr(method, "posterior_std") else {}
+        some = self.samples[:n] if getattr(method, "n_covariates", 0) else self.samples.x[:n]
+        return method.posterior_std(some) if hasattr(method, "posterior_std") else {}
 
     def decode(self, latents: Latents) -> Array:
         """Return the samples that the method decodes from latents, in batches."""

@@ -16,7 +16,7 @@ from untwine.metrics.directions import FACTORS_HIGHER, LABELS_HIGHER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS, Split, check_split, random_folds, random_subsets, select_sources
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.metric import LINEAR, Measurement, Metric, ScoreInfo
 from untwine.metrics.requirements import FACTORS, SOURCES
 from untwine.training.threads import one_thread
 
@@ -155,7 +155,8 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
     for salient in (False, True):
         blocks, truth, split, sources = data.with_train(partial(Encoded.with_factors, salient=salient))
         for block, codes in blocks.items() if truth.size else ():
-            result = factor_r2(codes, truth, FOLDS, sources=sources, split=split)
+            own = data.own_factors(block, salient)
+            result = factor_r2(codes, truth[:, own], FOLDS, sources=sources, split=split)
             name = "factors_salient" if salient else "factors"
             yield Measurement(f"{name}.{block}", result.r2, fold_interval(result.r2, result.folds, (0, 1)), result.n)
 
@@ -169,8 +170,13 @@ METRIC = Metric(
             "How well does a linear regression predict the ground-truth factors from this block? Mean R²: 1 is perfectly, "
             "0 is not at all.",
             FACTORS_HIGHER,
+            LINEAR,
         ),
-        "factors_salient": ScoreInfo("The same for the ground-truth factors that only targets have.", LABELS_HIGHER),
+        "factors_salient": ScoreInfo(
+            "The same for the ground-truth factors that only targets have.",
+            LABELS_HIGHER,
+            LINEAR,
+        ),
     },
     requires=(FACTORS, SOURCES),
     default=True,

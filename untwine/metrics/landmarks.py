@@ -14,7 +14,7 @@ from untwine.metrics.directions import FACTORS_LOWER, INFO
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS, random_folds
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
+from untwine.metrics.metric import LINEAR, Measurement, Metric, Requirement, ScoreInfo
 from untwine.metrics.regression import least_squares
 
 
@@ -90,6 +90,7 @@ METRIC = Metric(
         "landmarks": ScoreInfo(
             "How far from the true landmarks are those that a linear regression predicts from this block? Mean distance.",
             FACTORS_LOWER,
+            LINEAR,
         ),
         "landmarks_constant": ScoreInfo(
             "Constant-predictor baseline: the same distance for predicting the mean position of each landmark.", INFO

@@ -14,7 +14,7 @@ from untwine.metrics.directions import LOWER, WITHOUT_LABELS
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
+from untwine.metrics.metric import MLP, Measurement, Metric, Requirement, ScoreInfo
 from untwine.metrics.probe_strong import strong_factor_r2, strong_probe_accuracy
 from untwine.metrics.requirements import SOURCES, TWO_BLOCKS
 
@@ -116,7 +116,8 @@ def _leaks(data: Encoded) -> Iterator[_Leak]:
     elif len(data.factor_columns(salient=True)):
         yield _Leak(f"leakage.{other}", other, own, *data.with_factors(salient=True))
     if len(data.factor_columns(salient=False)):
-        yield _Leak(f"leakage.{own}", own, other, *data.with_factors(salient=False))
+        for block in dict.fromkeys((own, *data.latents.members(own))):  # of several salient blocks together, and of each
+            yield _Leak(f"leakage.{block}", block, other, *data.with_factors(salient=False))
     sides = [np.flatnonzero(data.is_target == side) for side in (False, True)]
     if (fewest := min(map(len, sides))) >= 2 * FOLDS:
         # As many samples of each group, so that the chance level is one half.
@@ -142,8 +143,13 @@ METRIC = Metric(
             "How well does this block predict what the other block should encode, by a small MLP on standardised columns? 0 is "
             "not at all, 1 is as well as the other.",
             LOWER,
+            MLP,
         ),
-        "leakage_group": ScoreInfo("The same for predicting, by a small MLP, whether a sample is target or background.", LOWER),
+        "leakage_group": ScoreInfo(
+            "The same for predicting, by a small MLP, whether a sample is target or background.",
+            LOWER,
+            MLP,
+        ),
     },
     requires=(
         TWO_BLOCKS,

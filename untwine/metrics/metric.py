@@ -36,10 +36,27 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreInfo:
-    """What one score means, in a sentence for a reader who does not know it, and which direction is better in each block."""
+    """What one score means.
+
+    Parameters
+    ----------
+    explanation
+        A sentence for someone who does not know the score.
+    directions
+        Which direction is better in each block.
+    reader
+        What predicts from the codes, and how they are scaled for it, where the score is that of a predictor: codes encode
+        more for a strong one than for a linear one, so tables name it.
+    """
 
     explanation: str
     directions: Directions
+    reader: str = ""
+
+
+LOGISTIC = "logistic regression, each block scaled by one number"
+LINEAR = "linear regression"
+MLP = "a small MLP on standardised columns"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from untwine.metrics.directions import LABELS_HIGHER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS, Split, classify
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, ScoreInfo, score_names
+from untwine.metrics.metric import LOGISTIC, Measurement, Metric, ScoreInfo, score_names
 from untwine.metrics.requirements import FOLDED_LABELS
 
 
@@ -92,10 +92,14 @@ METRIC = Metric(
     description="Accuracy of a linear classifier for each class, and their mean.",
     scores={
         "per_class": ScoreInfo(
-            "How often does a linear classifier recognise a class from this block? Accuracy, mean over classes.", LABELS_HIGHER
+            "How often does a linear classifier recognise a class from this block? Accuracy, mean over classes.",
+            LABELS_HIGHER,
+            LOGISTIC,
         ),
         "per_class_*": ScoreInfo(
-            "How often does a linear classifier recognise this class from this block? Accuracy, held out.", LABELS_HIGHER
+            "How often does a linear classifier recognise this class from this block? Accuracy, held out.",
+            LABELS_HIGHER,
+            LOGISTIC,
         ),
     },
     requires=(FOLDED_LABELS,),

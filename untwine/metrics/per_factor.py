@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from untwine.metrics.directions import FACTORS_LOWER, INFO
-from untwine.metrics.metric import Metric, ScoreInfo
+from untwine.metrics.metric import LINEAR, Metric, ScoreInfo
 from untwine.metrics.regression import measure_regression
 from untwine.metrics.requirements import FACTORS
 
@@ -19,7 +19,9 @@ METRIC = Metric(
         ),
         # Factors named "salient ..." have the directions of labels instead.
         "regression_*": ScoreInfo(
-            "How far off is a linear regression of this factor on this block? Mean absolute error, held out.", FACTORS_LOWER
+            "How far off is a linear regression of this factor on this block? Mean absolute error, held out.",
+            FACTORS_LOWER,
+            LINEAR,
         ),
     },
     requires=(FACTORS,),

@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from untwine._typing import Array
 from untwine.data.sources import repeated_sources
 from untwine.metrics.checks import check_codes
-from untwine.metrics.directions import GROUPS_HIGHER
+from untwine.metrics.directions import GROUPS_HIGHER, Direction
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo, score_names
+from untwine.metrics.metric import MLP, Measurement, Metric, Requirement, ScoreInfo, score_names
 from untwine.metrics.probe import Probe
 from untwine.metrics.probe_strong import strong_probe_accuracy
+from untwine.registry.blocks import kind, salient_blocks
 from untwine.samples import BACKGROUND
 
 
@@ -73,12 +74,15 @@ def _targets(data: Encoded) -> list[int]:
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
-    words = score_names(data.samples.group_names)
+    words, own = score_names(data.samples.group_names), salient_blocks(data.samples.group_names)
     groups = np.asarray(data.samples.groups)
     for block, codes in data.latents.items():
         for target, result in per_target_accuracy(codes, groups, FOLDS, sources=data.samples.sources).items():
-            interval = fold_interval(result.accuracy, result.folds, (0, 1))
-            yield Measurement(f"per_target_{words[target]}.{block}", result.accuracy, interval, result.n)
+            interval, name = fold_interval(result.accuracy, result.folds, (0, 1)), f"per_target_{words[target]}.{block}"
+            direction: Direction | None = None
+            if kind(block) != block:  # the block of one target
+                direction = "higher" if block == own[target - 1] else "lower"
+            yield Measurement(name, result.accuracy, interval, result.n, direction)
 
 
 METRIC = Metric(
@@ -88,8 +92,9 @@ METRIC = Metric(
     scores={
         "per_target_*": ScoreInfo(
             "Is this target separated from the background? Held-out accuracy of a small MLP on as many samples of both: 0.5 is "
-            "the chance level.",
+            "the chance level. Where every target has a salient block, its own should separate it and the others not.",
             GROUPS_HIGHER,
+            MLP,
         )
     },
     requires=(

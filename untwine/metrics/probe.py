@@ -14,7 +14,7 @@ from untwine.metrics.directions import LABELS_HIGHER, Directions
 from untwine.metrics.encoded import Encoded, Selected
 from untwine.metrics.held_out import FOLDS, Split, classify
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.metric import LOGISTIC, Measurement, Metric, ScoreInfo
 from untwine.metrics.requirements import FOLDED_LABELS
 
 
@@ -83,6 +83,7 @@ METRIC = Metric(
             "Can a linear classifier predict the class from this block alone? Accuracy of logistic regression over 5 folds, "
             "the block scaled by one number.",
             LABELS_HIGHER,
+            LOGISTIC,
         )
     },
     requires=(FOLDED_LABELS,),

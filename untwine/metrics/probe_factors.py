@@ -10,7 +10,7 @@ import numpy as np
 from untwine.metrics.directions import FACTORS_HIGHER, LABELS_HIGHER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS
-from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo, score_names
+from untwine.metrics.metric import LOGISTIC, Measurement, Metric, Requirement, ScoreInfo, score_names
 from untwine.metrics.probe import measure_probe
 
 
@@ -38,6 +38,7 @@ METRIC = Metric(
         "probe_*": ScoreInfo(
             "Can a linear classifier predict the value of this factor from this block alone? Accuracy over 5 folds.",
             FACTORS_HIGHER,
+            LOGISTIC,
         )
     },
     requires=(

@@ -14,7 +14,7 @@ from untwine.metrics.encoded import Encoded
 from untwine.metrics.factors import FactorR2
 from untwine.metrics.held_out import FOLDS, Split, check_split, random_folds, random_subsets, select_sources, stratified_folds
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.metric import MLP, Measurement, Metric, ScoreInfo
 from untwine.metrics.probe import Probe
 from untwine.metrics.requirements import FOLDED_LABELS
 
@@ -114,6 +114,7 @@ METRIC = Metric(
             "Can a small network predict the class from this block alone, linearly encoded or not? Accuracy of an MLP on "
             "standardised columns over 5 folds.",
             LABELS_HIGHER,
+            MLP,
         )
     },
     requires=(FOLDED_LABELS,),

@@ -15,7 +15,7 @@ from untwine.metrics.directions import FACTORS_HIGHER, INFO, LABELS_HIGHER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import Split, check_split, random_folds, random_subsets, select_sources
 from untwine.metrics.intervals import proportion_interval
-from untwine.metrics.metric import Measurement, Metric, ScoreInfo
+from untwine.metrics.metric import MLP, Measurement, Metric, ScoreInfo
 from untwine.metrics.nuisance import nuisance_folds, recurring, remove_means
 from untwine.metrics.requirements import CLASS_AND_CONTENT, FOLDED_LABELS
 
@@ -187,11 +187,13 @@ METRIC = Metric(
             "Can a small network predict the class from this block alone? Accuracy on held-out samples, of contents that it "
             "was not trained on where these are known.",
             LABELS_HIGHER,
+            MLP,
         ),
         "content_read": ScoreInfo(
             "The same for the content, in classes that it was not trained on: which combination of the ground-truth factors "
             "that vary within a class.",
             FACTORS_HIGHER,
+            MLP,
         ),
         "class_chance": ScoreInfo(
             "Chance level of the class: 1 over the number of classes, which count the same; or the share of the most frequent "

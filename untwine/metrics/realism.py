@@ -12,7 +12,7 @@ from untwine._typing import Array
 from untwine.latents import Latents
 from untwine.metrics.checks import check_codes
 from untwine.metrics.directions import HIGHER, INFO, LOWER
-from untwine.metrics.encoded import Encoded, Fitted
+from untwine.metrics.encoded import Encoded, Fitted, encode
 from untwine.metrics.intervals import halves_interval, random_halves
 from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
 from untwine.metrics.requirements import IMAGES
@@ -75,7 +75,7 @@ def realism_scores(
     seeds
         How many random halves of the samples an interval takes.
     """
-    data = Encoded(method, samples, method.encode(samples.x), seeds)
+    data = Encoded(method, samples, encode(method, samples), seeds)
     return {one.name: one for one in _measure(data, extractor)}
 
 

@@ -36,7 +36,7 @@ def squared_errors(x: ArrayLike, decoded: ArrayLike) -> Array:
 
 def _measure(data: Encoded) -> Iterator[Measurement]:
     batches = (slice(i, i + DECODE_BATCH) for i in range(0, len(data.samples), DECODE_BATCH))
-    errors = np.concatenate([squared_errors(data.samples.x[b], data.method.decode(data.latents.take(b))) for b in batches])
+    errors = np.concatenate([squared_errors(data.samples.dense(b), data.method.decode(data.latents.take(b))) for b in batches])
     value = float(errors.mean())
     yield Measurement("reconstruction.x", value, subset_interval(value, errors.tolist(), (0, np.inf)), len(errors))
 

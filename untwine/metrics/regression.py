@@ -15,7 +15,7 @@ from untwine.metrics.directions import FACTORS_LOWER, INFO, LABELS_LOWER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS, Split, check_split, column_stds, random_folds, random_subsets, select_sources
 from untwine.metrics.intervals import fold_interval
-from untwine.metrics.metric import Measurement, Metric, ScoreInfo, score_names
+from untwine.metrics.metric import LINEAR, Measurement, Metric, ScoreInfo, score_names
 from untwine.metrics.requirements import FACTORS, SOURCES
 from untwine.training.threads import one_thread
 
@@ -172,12 +172,15 @@ METRIC = Metric(
         "regression": ScoreInfo(
             "How far off is a linear regression of the ground-truth factors on this block? Mean absolute error, held out.",
             FACTORS_LOWER,
+            LINEAR,
         ),
         "regression_constant": ScoreInfo(
             "Constant-predictor baseline: the same error for predicting the median of each factor.", INFO
         ),
         "regression_salient": ScoreInfo(
-            "The regression's error for the ground-truth factors that only targets have.", LABELS_LOWER
+            "The regression's error for the ground-truth factors that only targets have.",
+            LABELS_LOWER,
+            LINEAR,
         ),
         "regression_salient_constant": ScoreInfo("Constant-predictor baseline of the factors that only targets have.", INFO),
     },

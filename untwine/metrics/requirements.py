@@ -108,6 +108,13 @@ TWO_BLOCKS = Requirement(
     "the blocks {blocks}",
     "evaluate another method",
 )
+SALIENT_BLOCK = Requirement(
+    "a salient block",
+    lambda data: "salient" in data.latents and len(data.latents) > 1,
+    "a method with the block 'salient' and another one",
+    "the blocks {blocks}",
+    "evaluate a contrastive method",
+)
 CLASS_AND_CONTENT = Requirement(
     "class and content",
     lambda data: {"class", "content"} <= set(data.latents),

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.method.difference import difference_map, foreground
 from untwine.metrics.directions import HIGHER
 from untwine.metrics.encoded import Encoded
 from untwine.metrics.held_out import FOLDS
 from untwine.metrics.intervals import subset_interval
 from untwine.metrics.metric import Measurement, Metric, Requirement, ScoreInfo
 from untwine.samples import unit_range
-
-FOREGROUND = 0.05  # darker pixels are outside of the brain
 
 
 class PixelMaps(NamedTuple):
@@ -81,13 +80,12 @@ def salient_maps(data: Encoded) -> dict[str, Array]:
     contain all that is lost in decoding, "_decoded" is h minus the reconstruction: what the salient block alone changes. A
     method without such a block has only its reconstruction in place of h, and no "_decoded".
     """
-    latents, x = data.latents.take(data.is_target), unit_range(data.samples.x[data.is_target])
+    latents, x = data.latents.take(data.is_target), data.samples.x[data.is_target]
     decoded = data.decode(latents)
     counterpart = data.decode(latents.remove("salient")) if "salient" in latents else decoded
-    maps = {"": counterpart - x, "_absolute": np.abs(counterpart - x)}
-    if "salient" in latents:
-        maps["_decoded"] = counterpart - decoded
-    return {ending: one.mean(axis=1) for ending, one in maps.items()}
+    difference = difference_map(x, counterpart)
+    maps = {"": -difference, "_absolute": np.abs(unit_range(x) - counterpart).mean(axis=1)}
+    return {**maps, "_decoded": -difference_map(decoded, counterpart)} if "salient" in latents else maps
 
 
 def pixel_maps(data: Encoded, maps: Array) -> PixelMaps:
@@ -95,7 +93,7 @@ def pixel_maps(data: Encoded, maps: Array) -> PixelMaps:
     masks = data.samples.masks
     if masks is None:
         raise ValueError("the samples must have masks, pixel by pixel, for a map to be scored; got none; pass masks=....")
-    return PixelMaps(maps, masks[data.is_target], unit_range(data.samples.x[data.is_target]).mean(axis=1) > FOREGROUND)
+    return PixelMaps(maps, masks[data.is_target], foreground(data.samples.x[data.is_target]))
 
 
 def measure_maps(scored: Mapping[str, PixelMaps], train: Mapping[str, PixelMaps]) -> Iterator[Measurement]:

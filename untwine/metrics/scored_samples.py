@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from untwine._typing import Array
+from untwine.registry.sparse_vectors import is_sparse
+from untwine.samples import Samples
 
+MAX_DENSE = 50_000_000  # elements of sparse samples that are made dense for a network
 BACKGROUND = 0
 UNKNOWN = -1
 
@@ -36,6 +39,12 @@ def varying_factors(factors: Array | None, names: Sequence[str], target: Array, 
     values = [y[~np.isnan(y)] for y in factors[target].T]
     varies = [len(known) >= least and bool(np.ptp(known) > 0) for known in values]
     return np.flatnonzero([vary and name.startswith("salient ") == salient for vary, name in zip(varies, names, strict=False)])
+
+
+def affordable(samples: Samples, indices: Array) -> Array:
+    """Return the samples that are made dense, to train a network on: of very many sparse ones a random subset."""
+    most = MAX_DENSE // samples.shape[0] if is_sparse(samples.x) else len(indices)
+    return indices if len(indices) <= most else np.sort(np.random.default_rng(0).permutation(indices)[:most])
 
 
 def class_balanced_order(labels: Array | None, indices: Array, rng: np.random.Generator) -> Array:

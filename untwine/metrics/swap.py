@@ -18,6 +18,7 @@ from untwine.metrics.held_out import random_folds, random_subsets, select_source
 from untwine.metrics.intervals import random_halves, subset_interval
 from untwine.metrics.metric import Measurement, Metric, ScoreInfo
 from untwine.metrics.requirements import FOLDED_LABELS, TWO_BLOCKS
+from untwine.metrics.scored_samples import affordable
 
 SUBSETS = 5
 MAX_SAMPLES = 2_000
@@ -222,7 +223,8 @@ def measure_changed(data: Encoded, name: str, change: Callable[[Latents, Array, 
     indices, labels = indices[chosen], labels[chosen]
     donors = other_class(labels)
     decoded = data.decode(change(data.latents.take(indices), donors, labels[donors]))
-    train_x, test_x = train.samples.x[real], data.samples.x[indices]
+    real = affordable(train.samples, real)
+    train_x, test_x = train.samples.dense(real), data.samples.dense(indices)
     own = SwapSources(train.sources_of(real), data.sources_of(indices), data.sources_of(indices))
     accuracy = swap_accuracy(train_x, train.labels_of(real), decoded, labels[donors], test_x, labels, sources=own)
     yield from _measure_swap(f"{name}_accuracy", accuracy)

@@ -29,8 +29,8 @@ def transfer_errors(transferred: ArrayLike, truth: ArrayLike) -> Array:
 def transferred_samples(data: Encoded, most: int) -> tuple[Array, Array, Array]:
     """Return samples that give the class, the same decoded with the content of others, and the true samples."""
     i, j, truth = data.transfers(most)
-    x, latents = data.samples.x, data.latents
-    return x[i], data.method.decode(latents.take(i).swap(latents.take(j), "content")), x[truth]
+    x, latents = data.samples.dense, data.latents
+    return x(i), data.method.decode(latents.take(i).swap(latents.take(j), "content")), x(truth)
 
 
 def measure_errors(name: str, errors: Array, unchanged: Array) -> Iterator[Measurement]:

@@ -11,6 +11,7 @@ from torch import nn
 from untwine.networks.attention import AttentionDecoder
 from untwine.networks.channel_norm import LayeredDecoder, LayeredEncoder
 from untwine.networks.conv import ConvDecoder, ConvEncoder
+from untwine.networks.conv3d import Conv3dDecoder, Conv3dEncoder
 from untwine.networks.dcgan import DCGANDecoder, DCGANEncoder, Trunk, TrunkBuilder
 from untwine.networks.karras import KarrasDecoder, KarrasEncoder
 from untwine.networks.mlp import HigginsDecoder, HigginsEncoder, MLPDecoder, MLPEncoder
@@ -34,7 +35,9 @@ class NetworkPair:
     default_width
         The number of hidden units, or of channels after the first convolution, where the method sets none.
     images_only
-        Whether samples must be images (C, H, W).
+        Whether samples must be images (C, H, W), or volumes.
+    volumes
+        Whether these images must be volumes (C, D, H, W).
     discriminator_trunk
         What builds the trunk of a discriminator, where it is not the encoder itself.
     noisy_trunk
@@ -45,6 +48,7 @@ class NetworkPair:
     decoder: DecoderBuilder
     default_width: int
     images_only: bool = True
+    volumes: bool = False
     discriminator_trunk: EncoderBuilder | None = None
     noisy_trunk: TrunkBuilder | None = None
 
@@ -55,6 +59,7 @@ NETWORKS = {
     "conv_norm": NetworkPair(
         partial(ConvEncoder, norm=True), partial(ConvDecoder, norm=True), 32, discriminator_trunk=ConvEncoder
     ),
+    "conv3d": NetworkPair(Conv3dEncoder, Conv3dDecoder, 8, volumes=True),
     "conv64": NetworkPair(ShapesEncoder, ShapesDecoder, 32),
     "dcgan": NetworkPair(DCGANEncoder, DCGANDecoder, 32, noisy_trunk=Trunk),
     "dcgan_attention": NetworkPair(
@@ -71,15 +76,20 @@ NETWORKS = {
 
 
 def select_networks(name: str, shape: tuple[int, ...]) -> NetworkPair:
-    """Return the networks of that name for samples of that shape; `auto` is `mlp`."""
-    pair = NETWORKS[check_choice("networks", "mlp" if name == "auto" else name, ("auto", *NETWORKS))]
-    if pair.images_only:
+    """Return the networks of that name for samples of that shape; `auto` is `conv3d` for volumes, else `mlp`."""
+    chosen = ("conv3d" if len(shape) == 4 else "mlp") if name == "auto" else name
+    pair = NETWORKS[check_choice("networks", chosen, ("auto", *NETWORKS))]
+    if pair.volumes and len(shape) != 4:
+        raise ValueError(f"networks={name!r} needs volumes (C, D, H, W); got samples of shape {shape}; use networks='auto'.")
+    if pair.images_only and not pair.volumes:
         check_images(name, shape)
     return pair
 
 
 def check_images(networks: str, shape: tuple[int, ...]) -> None:
-    """Refuse networks of images for samples that are vectors."""
+    """Refuse networks of images for samples that are vectors or volumes."""
+    if len(shape) == 4:
+        raise ValueError(f"networks={networks!r} needs images (C, H, W); got volumes of shape {shape}; use networks='conv3d'.")
     if len(shape) != 3:
         raise ValueError(
             f"networks={networks!r} needs images (C, H, W); got vectors with {shape[0]} features; use networks='mlp'."

@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from untwine.networks import check_images, select_networks
 from untwine.networks.adain import AdaINEncoder, AdaINGenerator, Modulation
+from untwine.networks.conditional import Conditional, ConditionalEncoder, count_covariates, with_channels
 from untwine.networks.custom import check_output_shape
 from untwine.networks.mlp import layers
 
@@ -53,16 +54,16 @@ class ConcatDecoder(nn.Module):
         return self.decoder(torch.cat([e, c], 1))  # type: ignore[no-any-return]
 
 
-class Generator(nn.Module):
-    """A network of both codes, with a sigmoid for images, which are in [0, 1]."""
+class Generator(Conditional):
+    """A network of both codes, with a sigmoid for images, which are in [0, 1]; covariates go along with the content code."""
 
-    def __init__(self, inner: nn.Module, images: bool) -> None:
+    def __init__(self, inner: nn.Module, images: bool, n_covariates: int = 0) -> None:
         super().__init__()
-        self.inner, self.images = inner, images
+        self.inner, self.images, self.n_covariates = inner, images, n_covariates
 
     def forward(self, e: Tensor, c: Tensor) -> Tensor:
         """Map class codes (n, n_class) and content codes (n, n_content) to (n, *shape)."""
-        x = self.inner(e, c).to(e.dtype)
+        x = self.inner(e, self.with_covariates(c)).to(e.dtype)
         return torch.sigmoid(x) if self.images else x
 
 
@@ -87,26 +88,41 @@ class ClassContentFields(Protocol):
 
 
 def build_generator(fields: ClassContentFields, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Generator:
-    """Return the generator of a method, or the user's own: from both codes to (n, *shape), logits for images."""
+    """Return the generator of a method, or the user's own: from both codes to (n, *shape), logits for images.
+
+    Columns of covariates are further dimensions of the content code.
+    """
     name, inner = _resolve_name(fields.networks, shape), own.get("generator")
+    n_content = fields.n_content + count_covariates(fields)
     if inner is not None:
-        codes = (torch.zeros(2, fields.n_class), torch.zeros(2, fields.n_content))
+        codes = (torch.zeros(2, fields.n_class), torch.zeros(2, n_content))
         check_output_shape("generator", inner, codes, (2, *shape))
     elif name == "adain":
-        inner = AdaINGenerator(shape, fields.n_class, fields.n_content, fields.width or ADAIN_WIDTH)
+        inner = AdaINGenerator(shape, fields.n_class, n_content, fields.width or ADAIN_WIDTH)
     elif name == "mlp":
         width = fields.width or select_networks(name, shape).default_width
-        inner = ModulatedMLP(shape, fields.n_class, fields.n_content, width)
+        inner = ModulatedMLP(shape, fields.n_class, n_content, width)
     else:
         pair = select_networks(name, shape)
-        inner = ConcatDecoder(pair.decoder(fields.n_class + fields.n_content, shape, fields.width or pair.default_width))
-    return Generator(inner, images=len(shape) == 3)
+        inner = ConcatDecoder(pair.decoder(fields.n_class + n_content, shape, fields.width or pair.default_width))
+    return Generator(inner, images=len(shape) == 3, n_covariates=count_covariates(fields))
 
 
 def build_encoder(
     block: str, out: int, fields: ClassContentFields, shape: tuple[int, ...], own: Mapping[str, nn.Module]
 ) -> nn.Module:
-    """Return the encoder of a block ("class" or "content") to (n, out), or the user's own, such as `class_encoder`."""
+    """Return the encoder of a block ("class" or "content") to (n, out), or the user's own, such as `class_encoder`.
+
+    Columns of covariates are further features or channels of samples.
+    """
+    more = count_covariates(fields)
+    encoder = _build_encoder(block, out, fields, with_channels(shape, more), own)
+    return ConditionalEncoder(encoder, more) if more else encoder
+
+
+def _build_encoder(
+    block: str, out: int, fields: ClassContentFields, shape: tuple[int, ...], own: Mapping[str, nn.Module]
+) -> nn.Module:
     name, custom = _resolve_name(fields.networks, shape), own.get(f"{block}_encoder")
     if custom is not None:
         check_output_shape(f"{block}_encoder", custom, (torch.zeros(2, *shape),), (2, out))

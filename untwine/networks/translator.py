@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.networks import check_images, select_networks
+from untwine.networks.conditional import Conditional, ConditionalEncoder, append, with_channels
 from untwine.networks.conv import apply_cropped, halving_pad, halvings
 
 RESIDUAL_WIDTH = 16
@@ -23,18 +24,27 @@ FEATURES = 128
 PATCH_GRID = 2  # the longer side of the critic's grid of patches
 
 
-def build_translator(name: str, shape: tuple[int, ...], classes: int, width: int | None) -> nn.Module:
-    """Return a translator of samples to another class; `auto` is `residual` for images and `mlp` for vectors."""
+def build_translator(name: str, shape: tuple[int, ...], classes: int, width: int | None, n_covariates: int = 0) -> nn.Module:
+    """Return a translator of samples to another class; `auto` is `residual` for images and `mlp` for vectors.
+
+    Covariates are concatenated to x as the class is.
+    """
+    classes += n_covariates
     if is_residual(name, shape):
-        return Translator(ResidualTranslator(shape, classes, width or RESIDUAL_WIDTH), len(shape) == 3)
+        return Translator(ResidualTranslator(shape, classes, width or RESIDUAL_WIDTH), len(shape) == 3, n_covariates)
     pair = select_networks(name, shape)
     encoder = pair.encoder((shape[0] + classes, *shape[1:]), FEATURES, width or pair.default_width)
     decoder = pair.decoder(FEATURES, shape, width or pair.default_width)
-    return Translator(nn.Sequential(encoder, nn.LeakyReLU(0.2), decoder), len(shape) == 3)
+    return Translator(nn.Sequential(encoder, nn.LeakyReLU(0.2), decoder), len(shape) == 3, n_covariates)
 
 
-def build_critic(name: str, shape: tuple[int, ...], classes: int, width: int | None) -> nn.Module:
+def build_critic(name: str, shape: tuple[int, ...], classes: int, width: int | None, n_covariates: int = 0) -> nn.Module:
     """Return a critic from samples to real/fake scores (n,) and class logits (n, classes)."""
+    critic = _build_critic(name, with_channels(shape, n_covariates), classes, width)
+    return ConditionalEncoder(critic, n_covariates) if n_covariates else critic
+
+
+def _build_critic(name: str, shape: tuple[int, ...], classes: int, width: int | None) -> nn.Module:
     if is_residual(name, shape):
         return PatchCritic(shape, classes, width or RESIDUAL_WIDTH)
     pair = select_networks(name, shape)
@@ -49,17 +59,16 @@ def is_residual(name: str, shape: tuple[int, ...]) -> bool:
     return name == "residual" or (name == "auto" and len(shape) == 3)
 
 
-class Translator(nn.Module):
-    """A network of x and class, with a tanh for images, which are in [-1, 1]."""
+class Translator(Conditional):
+    """A network of x, class and covariates, with a tanh for images, which are in [-1, 1]."""
 
-    def __init__(self, inner: nn.Module, images: bool) -> None:
+    def __init__(self, inner: nn.Module, images: bool, n_covariates: int = 0) -> None:
         super().__init__()
-        self.inner, self.images = inner, images
+        self.inner, self.images, self.n_covariates = inner, images, n_covariates
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """Map x (n, *shape) and class weights (n, classes), such as one-hot vectors, to (n, *shape)."""
-        planes = y.view(*y.shape, *(1 for _ in x.shape[2:])).expand(-1, -1, *x.shape[2:])
-        out: Tensor = self.inner(torch.cat([x, planes], 1)).to(x.dtype)
+        out: Tensor = self.inner(append(x, self.with_covariates(y))).to(x.dtype)
         return torch.tanh(out) if self.images else out
 
 

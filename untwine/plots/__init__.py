@@ -6,7 +6,9 @@ from untwine.plots.bars import scores_bars
 from untwine.plots.classes import class_samples
 from untwine.plots.counterparts import salient_maps
 from untwine.plots.curves import training_curves
+from untwine.plots.effects import feature_effects
 from untwine.plots.embeddings import embedding_scatter
+from untwine.plots.features import feature_histograms
 from untwine.plots.images import image_rows, interpolation, strips, swap_grid
 from untwine.plots.latents import factor_matrix, latent_statistics
 from untwine.plots.neighbours import nearest_neighbours
@@ -23,6 +25,8 @@ __all__ = [
     "contrast_spectrum",
     "embedding_scatter",
     "factor_matrix",
+    "feature_effects",
+    "feature_histograms",
     "feature_profiles",
     "image_rows",
     "interpolation",

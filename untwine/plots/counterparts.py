@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untwine._typing import Array
+from untwine.method.difference import difference_map
 from untwine.plots.images import GAP, canvas, place, to_display_range
 from untwine.plots.style import BLOCKS, INK, plain
-from untwine.samples import unit_range
+from untwine.registry.observations import middle_slices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,17 +30,21 @@ def salient_maps(
     Parameters
     ----------
     images, reconstructions, counterparts
-        Images (m, C, H, W), uint8 or floats in [0, 1]: as observed, decoded, and decoded without the salient block.
+        Images (m, C, H, W), or volumes, of which the middle slices are drawn: as observed, decoded, and decoded without the
+        salient block; uint8 or floats in [0, 1].
     masks
         The pixels (m, H, W) where something salient is; outlined on the images in a row of their own.
     """
     given = {"image": images, "reconstruction": reconstructions, "counterpart": counterparts}
     arrays = {name: np.asarray(one) for name, one in given.items()}
+    if arrays["image"].ndim == 5:
+        arrays = {name: middle_slices(one) for name, one in arrays.items()}
+        masks = None if masks is None else middle_slices(np.asarray(masks))
     if len({one.shape for one in arrays.values()}) > 1:
         shapes = ", ".join(f"{name} {one.shape}" for name, one in arrays.items())
         raise ValueError(f"images, reconstructions and counterparts must have one shape (m, C, H, W); got {shapes}.")
     rows = {name: to_display_range(f"the row {name!r}", one, axes=4) for name, one in arrays.items()}
-    rows["difference"] = _to_colours((unit_range(arrays["counterpart"]) - unit_range(arrays["image"])).mean(axis=1))
+    rows["difference"] = difference_colours(difference_map(arrays["image"], arrays["counterpart"]))
     outlines = None if masks is None else np.asarray(masks, dtype=bool)
     if outlines is not None:
         if outlines.shape != arrays["image"].shape[:1] + arrays["image"].shape[2:]:
@@ -56,12 +61,12 @@ def salient_maps(
     return figure
 
 
-def _to_colours(differences: Array) -> Array:
-    """Return differences (m, H, W) as RGB: white at 0, red above and blue below, saturated at the largest 1 %."""
+def difference_colours(differences: Array) -> Array:
+    """Return image minus counterpart (m, H, W) as RGB: white at 0, red below and blue above, saturated at the largest 1 %."""
     from matplotlib import colormaps
 
     largest = max(float(np.quantile(np.abs(differences), 0.99)), 1e-6)
-    return np.asarray(colormaps["RdBu_r"](0.5 + differences / (2 * largest))[..., :3])
+    return np.asarray(colormaps["RdBu"](0.5 + differences / (2 * largest))[..., :3])
 
 
 def _outline(axes: Axes, mask: Array, x: float, y: float) -> None:

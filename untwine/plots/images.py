@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from untwine._typing import Array
 from untwine.plots.style import FAINT, INK, RULE, plain
+from untwine.registry.observations import middle_slices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -160,8 +161,12 @@ def interpolation(grid: ArrayLike) -> Figure:
 
 
 def to_display_range(name: str, images: ArrayLike, axes: int) -> Array:
-    """Return images as matplotlib shows them: channels last for RGB, no channel axis for grey; floats are clipped to [0, 1]."""
+    """Return images as matplotlib shows them: channels last for RGB, no channel axis for grey; floats are clipped to [0, 1].
+
+    Of volumes, which have one axis more, the middle slices are shown.
+    """
     x = np.asarray(images)
+    x = middle_slices(x) if x.ndim == axes + 1 else x
     layout = "(m, C, H, W)" if axes == 4 else "(rows, columns, C, H, W)"
     if x.ndim != axes or 0 in x.shape:
         raise ValueError(f"{name} must be images {layout}; got shape {x.shape}; check the axes.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 
@@ -16,6 +16,12 @@ def check_int(name: str, value: object, least: int, most: int | None = None) -> 
             return number
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
     raise ValueError(f"{name} must be an integer {bounds}; got {value!r}.")
+
+
+def check_latents(name: str, latents: Sequence[int] | None, width: int) -> None:
+    """Refuse latents that a block of this width lacks, none, or one twice."""
+    if latents is not None and not (len(latents) and len(set(latents)) == len(latents) and {*latents} <= {*range(width)}):
+        raise ValueError(f"{name} must be different numbers from 0 to {width - 1}; got {list(latents)}; correct them.")
 
 
 def check_float(name: str, value: object, least: float, most: float = math.inf) -> float:

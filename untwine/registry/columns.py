@@ -108,9 +108,9 @@ def check_factor_table(factors: ArrayLike, n: int) -> Array:
 
 
 def check_masks(masks: ArrayLike, x: Array) -> Array:
-    """Return the masks (n, H, W) of images as booleans, or refuse them."""
+    """Return the masks (n, H, W) of images, or (n, D, H, W) of volumes, as booleans, or refuse them."""
     masks = np.asarray(masks)
-    if x.ndim != 4 or masks.shape != (len(x), *x.shape[2:]):
+    if x.ndim < 4 or masks.shape != (len(x), *x.shape[2:]):
         raise ValueError(f"masks must have shape (n, H, W) of images x (n, C, H, W); got {masks.shape} and x {x.shape}.")
     if masks.dtype.kind not in "uifb" or not np.isin(masks, (0, 1)).all():
         raise ValueError(f"masks must be 0 or 1 at every pixel; got {kind_of(masks)} with other values; compare with > 0.")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from untwine._typing import Array
-
-SAMPLES_AT_ONCE = 1024  # of AnnData, made dense
+from untwine.registry.sparse_vectors import is_sparse
+from untwine.registry.stored_matrices import read_matrix
 
 
 def is_anndata(x: object) -> bool:
@@ -18,13 +18,19 @@ def is_anndata(x: object) -> bool:
 
 
 def values_of(x: Any) -> Any:
-    """Return what np.asarray can convert at once: the matrix X of AnnData, made dense, or x itself.
+    """Return what np.asarray can convert at once, or x itself; of AnnData the matrix X, which stays sparse if it is.
 
     numpy would read other objects with a length and items one element after the other, which takes hours: they are refused.
     """
     if is_anndata(x):
-        return _dense(x.X)
-    if isinstance(x, np.ndarray | Sequence | Mapping) or not (hasattr(x, "__len__") and hasattr(x, "__getitem__")):
+        if x.X is None:
+            raise ValueError("x must have values; got AnnData without X; set adata.X, for instance to a layer.")
+        return read_matrix(x.X)
+    if (
+        is_sparse(x)
+        or isinstance(x, np.ndarray | Sequence | Mapping)
+        or not (hasattr(x, "__len__") and hasattr(x, "__getitem__"))
+    ):
         return x
     if any(hasattr(x, name) for name in ("__array__", "__array_interface__", "__array_struct__")):
         return x
@@ -51,15 +57,3 @@ def feature_names_of(x: Any) -> tuple[str, ...]:
 def ids_of(x: Any) -> Array | None:
     """Return the names of the observations of AnnData; None for all else."""
     return np.array(list(map(str, x.obs_names))) if is_anndata(x) else None
-
-
-def _dense(matrix: Any) -> Array:
-    if matrix is None:
-        raise ValueError("x must have values; got AnnData without X; set adata.X, for instance to a layer.")
-    if isinstance(matrix, np.ndarray):
-        return matrix
-    dense = np.empty(matrix.shape, np.float32)
-    for start in range(0, len(dense), SAMPLES_AT_ONCE):
-        some = matrix[start : start + SAMPLES_AT_ONCE]
-        dense[start : start + SAMPLES_AT_ONCE] = some.toarray() if hasattr(some, "toarray") else np.asarray(some)
-    return dense

@@ -10,6 +10,7 @@ import numpy as np
 
 from untwine._typing import Array
 from untwine.registry.checks import listed
+from untwine.registry.sparse_vectors import is_sparse, to_csr
 
 
 def check_feature_names(names: Sequence[str], x: Array) -> tuple[str, ...]:
@@ -47,4 +48,5 @@ def in_order(x: Array, names: Sequence[str], wanted: Sequence[str], whose: str =
         known = set(wanted)
         others = [name for name in names if name not in known]
         warnings.warn(f"x has features that {whose} does not have, which are left out: {listed(others)}.", stacklevel=3)
-    return np.ascontiguousarray(x[:, [places[name] for name in wanted]])
+    chosen = x[:, [places[name] for name in wanted]]
+    return to_csr(chosen) if is_sparse(chosen) else np.ascontiguousarray(chosen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from untwine import plots
 from untwine.report.figures import evaluate_command
 from untwine.report.markup import Markup, image, join, tag
-from untwine.runs.diagnostics import Contrast
+from untwine.runs.diagnostics import Contrast, TargetContrast
 from untwine.runs.reading import Run
 
 LEVEL = 0.05
@@ -19,8 +19,19 @@ def contrast(run: Run) -> Markup:
         text = "It has not been tested yet whether the target varies in ways in which the background does not. Test it with "
         return tag("p", text, evaluate_command(run), ".")
     paragraphs = sentences(run.contrast, run.width("salient"), run.has_images)
+    paragraphs += [tag("ul", *map(_target, run.contrast.targets))] if run.contrast.targets else []
     words = tag("div", *(tag("p", sentence) for sentence in paragraphs), tag("p", _explanation(run.contrast), class_="note"))
     return tag("div", words, _spectrum(run.contrast), class_="pair")
+
+
+def _target(one: TargetContrast) -> Markup:
+    """Return what the test of one of several targets against the background found."""
+    text = (
+        f"{one.n_salient} salient dimension{'s' * (one.n_salient != 1)}"
+        if one.p_value <= LEVEL
+        else "no evidence of salient variation"
+    )
+    return tag("li", tag("b", one.name), f": {text} (p\u00a0=\u00a0{one.p_value:.3f}, {one.samples} samples).")
 
 
 def is_salient(result: Contrast) -> bool:

@@ -15,8 +15,8 @@ VECTORS = 6  # vectors that are drawn as lines
 
 
 def are_images(samples: Array) -> bool:
-    """Whether samples (n, ...) are images."""
-    return samples.ndim == 4
+    """Whether samples (n, ...) are images, or volumes, of which the middle slices are shown."""
+    return samples.ndim > 2
 
 
 def sample_rows(rows: Mapping[str, Array], alt: str, caption: str = "") -> Markup:
@@ -27,7 +27,7 @@ def sample_rows(rows: Mapping[str, Array], alt: str, caption: str = "") -> Marku
 
 def missing(run: Run, what: str, needs_salient: bool = False) -> Markup:
     """Return a note with the command that computes the images; nothing where this kind of method cannot have them."""
-    if needs_salient and run.blocks and "salient" not in run.blocks:
+    if needs_salient and run.blocks and not run.has_salient:
         return Markup("")
     targets = run.gallery.targets
     if needs_salient and targets is not None and not are_images(targets.originals):

@@ -21,6 +21,11 @@ from untwine.runs import files
 from untwine.runs.names import report_path
 from untwine.runs.reading import Run, read_runs
 
+NEAREST = (
+    "The samples are features of images, and features cannot be drawn: each decoded vector is shown as the test image whose "
+    "own features are nearest to it, each feature in units of its standard deviation."
+)
+
 
 @cache
 def find_sections() -> tuple[Section, ...]:
@@ -97,11 +102,16 @@ def _run(run: Run, anchor: str, heading: str) -> Markup:
     card = tag("div", tag("strong", mark, judged.title), *reasons, advice(run), class_=f"verdict {judged.status}")
     if tested := contrast(run):
         card = join(tag("h3", "Is there salient variation?"), tested, tag("h3", "Are the blocks disentangled?"), card)
-    contents = {section.title: section.draw(run) for section in find_sections()}
+    contents = {section.title: _content(section, run) for section in find_sections()}
     shown_sections = [join(tag("h3", title), content) for title, content in contents.items() if content]
     return tag(
         "section", tag("h2", heading, id=anchor), tag("p", _about(run), class_="about"), card, *shown_sections, class_="run"
     )
+
+
+def _content(section: Section, run: Run) -> Markup:
+    content = section.draw(run)
+    return join(tag("p", NEAREST, class_="note"), content) if content and section.decodes and run.gallery.nearest else content
 
 
 def _about(run: Run) -> str:

@@ -21,8 +21,11 @@ class Section:
         Its position: sections are in ascending order.
     draw
         Returns its content; a section without content is left out.
+    decodes
+        Whether it shows what a method decodes.
     """
 
     title: str
     order: int
     draw: Callable[[Run], Markup]
+    decodes: bool = False

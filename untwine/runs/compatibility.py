@@ -8,21 +8,46 @@ from typing import Any
 # (option of a data set, its value today) -> the value that was written before
 RENAMED: Mapping[tuple[str, str], str] = {("held_out", "images"): "pictures"}
 TODAY = {(option, former): value for (option, value), former in RENAMED.items()}
+# The methods whose likelihood may be one of counts.
+LIKELIHOODS_OF_COUNTS = (
+    "beta_tcvae",
+    "beta_vae",
+    "contrastive_vae",
+    "dip_vae",
+    "factor_vae",
+    "mm_cvae",
+    "principled_vae",
+    "rb_vae",
+    "sep_vae",
+    "symmetric_rb_vae",
+    "symmetric_vae",
+    "vae",
+)
 # (data set or method, option that it did not have at first) -> the value that gives what it did then
 ADDED: Mapping[tuple[str, str], Any] = {
     ("celeba_accessories", "n_test"): None,
     ("cifar_mnist", "mix"): "opaque",
     ("dsprites_mnist", "mix"): "opaque",
+    **{(method, "library"): "observed" for method in LIKELIHOODS_OF_COUNTS},
+    ("contrastive_vae", "lambda_s"): "auto",
+    ("contrastive_vae", "salient"): "shared",
     ("dip_vae", "running"): 0.0,
+    ("double_infogan", "salient"): "shared",
     ("lord", "alpha_class"): None,
     ("lord", "alpha_content"): None,
     ("lord", "code_updates"): "sparse",
     ("lord", "stage_two"): "plain",
     ("mm_cvae", "mmd"): "unbiased",
+    ("mm_cvae", "salient"): "shared",
+    ("principled_vae", "pairs"): False,
+    ("principled_vae", "salient"): "shared",
     ("principled_vae", "schedule"): "cosine",
     ("principled_vae", "w2_of"): "means",
+    ("rb_vae", "salient"): "shared",
     ("rb_vae", "trunks"): "shared",
+    ("sep_vae", "salient"): "shared",
     ("symmetric_rb_vae", "drop"): "blocks",
+    ("symmetric_rb_vae", "salient"): "shared",
     ("symmetric_rb_vae", "trunks"): "shared",
 }
 

@@ -29,6 +29,17 @@ class Contrast:
     permutations: int
     target: int
     background: int
+    targets: tuple[TargetContrast, ...] = ()  # of several targets, each against the background
+
+
+@dataclass(frozen=True)
+class TargetContrast:
+    """The result of a contrast test for one of several targets, by name."""
+
+    name: str
+    p_value: float
+    n_salient: int
+    samples: int
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,8 @@ def read_contrast(folder: str | os.PathLike[str]) -> Contrast | None:
     numbers = {key: content.get(key) for key in ("p_value", "n_salient", "permutations", "target", "background")}
     lists = {key: content.get(key) for key in ("contrasts", "chance")}
     contrast = Contrast(
-        **{key: _number(path, value) for key, value in numbers.items()} | {k: _numbers(path, v) for k, v in lists.items()}
+        **{key: _number(path, value) for key, value in numbers.items()} | {k: _numbers(path, v) for k, v in lists.items()},
+        targets=_targets(path, content.get("targets", {})),
     )
     if not 0 <= contrast.n_salient <= len(contrast.contrasts) or len(contrast.chance) > len(contrast.contrasts):
         raise _refuse(path)
@@ -90,6 +102,15 @@ def read_codes(folder: str | os.PathLike[str]) -> dict[tuple[str, str], Codes] |
                 raise _refuse(path)
             codes[block, group] = Codes(_numbers(path, numbers.get("variance")), energy, effect, varies)
     return codes
+
+
+def _targets(path: Path, content: object) -> tuple[TargetContrast, ...]:
+    if not isinstance(content, Mapping) or not all(isinstance(numbers, Mapping) for numbers in content.values()):
+        raise _refuse(path)
+    fields = ("p_value", "n_salient", "samples")
+    return tuple(
+        TargetContrast(str(name), *(_number(path, numbers.get(field)) for field in fields)) for name, numbers in content.items()
+    )
 
 
 def _number(path: Path, value: Any) -> Any:

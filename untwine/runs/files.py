@@ -42,13 +42,20 @@ def write(path: str | os.PathLike[str], content: bytes | str) -> None:
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that is written aside, synced and renamed at the end; where that is not reached, nothing is there."""
+    with atomic_path(path) as aside, open(aside, "wb") as file:
+        yield file
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Name a file to write aside, which is synced and renamed at the end; where that is not reached, nothing is there."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
+        yield Path(aside)
+        with open(aside, "rb+") as file:
             os.fsync(file.fileno())
         os.chmod(aside, 0o644)
         os.replace(aside, path)
@@ -115,6 +122,14 @@ def write_tensors(path: str | os.PathLike[str], tensors: Mapping[str, Tensor], n
         for chunk in _safetensors(tensors, notes or {}):
             digest.update(chunk)
             file.write(chunk)
+    return digest.hexdigest()
+
+
+def tensors_sha256(tensors: Mapping[str, Tensor]) -> str:
+    """Return the SHA-256 that the file of `write_tensors` would have."""
+    digest = hashlib.sha256()
+    for chunk in _safetensors(tensors, {}):
+        digest.update(chunk)
     return digest.hexdigest()
 
 

@@ -131,6 +131,8 @@ class Gallery:
         The factors that `latents` has information on.
     planes
         The codes of each block in two dimensions.
+    nearest
+        Whether the samples are features of images, and each image stands for a decoded vector that its features are nearest to.
     """
 
     targets: Reconstructions | None = None
@@ -147,6 +149,7 @@ class Gallery:
     posteriors: Mapping[str, Posterior] = field(default_factory=dict)
     factor_names: tuple[str, ...] = ()
     planes: Planes | None = None
+    nearest: bool = False
 
 
 # The names that the arrays have in the file: they were chosen with the first version, and files keep their names.
@@ -165,6 +168,7 @@ TRAVERSAL = {"latents": "walk_latents_", "images": "walk_", "values": "walk_valu
 STATISTICS, INFORMATION, POSTERIOR, FACTORS = "spread_", "told_", "posterior_", "factor_names"
 NEIGHBOURS, NEIGHBOUR_SOURCES = "near_", "near_sources"
 PLANES = "plane_"
+NEAREST = "nearest_images"
 PLANE_COLUMNS = {"labels": "plane_labels", "groups": "plane_groups"}
 PLANE_NAMES = {"label_names": "label_names", "group_names": "group_names"}
 
@@ -196,6 +200,8 @@ def _arrays(gallery: Gallery) -> Iterator[tuple[str, Array]]:
     for name, stored in SINGLE.items():
         if (array := getattr(gallery, name)) is not None:
             yield stored, array
+    if gallery.nearest:
+        yield NEAREST, np.array(True)
     if gallery.neighbours is not None:
         yield NEIGHBOUR_SOURCES, gallery.neighbours.sources
         yield from ((f"{NEIGHBOURS}{block}", near) for block, near in gallery.neighbours.nearest.items())
@@ -245,7 +251,7 @@ def _gallery(arrays: Mapping[str, Array]) -> Gallery:
     plane_names: dict[str, Any] = {name: _names(arrays, stored) for name, stored in PLANE_NAMES.items()}
     if points or any(column is not None for column in columns.values()):
         entries["planes"] = Planes(points, **columns, **plane_names)
-    return Gallery(**entries)
+    return Gallery(**entries, nearest=NEAREST in arrays)
 
 
 def _by_block(arrays: Mapping[str, Array], prefix: str) -> Iterator[tuple[str, Array]]:

@@ -17,10 +17,15 @@ GALLERY = "gallery.npz"
 CONTRAST = "contrast.json"
 CODES = "codes.json"
 REPORT = "report.html"
+SELECTIONS = "selections.json"
 CELL = "cell.json"
+FEATURES = "features.csv"
+MODEL_CARD = "README.md"
 
 # Computed from the weights, so that new weights make them stale.
-DERIVED = (SCORES, GALLERY, CONTRAST, CODES, REPORT)
+DERIVED = (SCORES, GALLERY, CONTRAST, CODES, FEATURES, REPORT)
+# What a run is shared with.
+SHARED = (METHOD, WEIGHTS, HISTORY, SCORES, GALLERY, CONTRAST, CODES, FEATURES, MODEL_CARD)
 
 
 def scores_name(epoch: int | None = None) -> str:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from untwine.registry.blocks import members
 from untwine.runs.diagnostics import Codes, Contrast, read_codes, read_contrast
+from untwine.runs.features import Feature, features_path, read_features
 from untwine.runs.gallery import Gallery, read_gallery
 from untwine.runs.history import Row, read_history
 from untwine.runs.names import METHOD, is_run
@@ -28,7 +30,7 @@ class Run:
         Where it is.
     card
         The configuration of the run: its method, parameters, data, versions.
-    scores, history, gallery, contrast, codes
+    scores, history, gallery, contrast, codes, features
         What was measured.
     baselines
         The runs right inside of this one.
@@ -42,6 +44,7 @@ class Run:
     gallery: Gallery = Gallery()  # noqa: RUF009 (frozen)
     contrast: Contrast | None = None
     codes: Mapping[tuple[str, str], Codes] | None = None
+    features: tuple[Feature, ...] = ()
     baselines: tuple[Run, ...] = ()
 
     @property
@@ -59,19 +62,30 @@ class Run:
 
     @property
     def is_contrastive(self) -> bool:
-        """Whether the method has a common and a salient block."""
-        return {"common", "salient"} <= set(self.blocks)
+        """Whether the method has a common and a salient block, or one for each target."""
+        return "common" in self.blocks and self.has_salient
+
+    @property
+    def has_salient(self) -> bool:
+        """Whether the method has a salient block, or one for each target."""
+        return bool(members("salient", self.blocks))
 
     @property
     def has_images(self) -> bool:
-        """Whether a sample is an image."""
+        """Whether a sample is drawn as an image: it is one, or a volume, of which the middle slice is shown."""
         shape = self.card.get("shape")
-        return isinstance(shape, list) and len(shape) == 3
+        return isinstance(shape, list) and len(shape) in (3, 4)
+
+    @property
+    def draws_images(self) -> bool:
+        """Whether samples are drawn as images: because they are, or because they are features of images."""
+        return self.has_images or self.gallery.nearest
 
     def width(self, block: str) -> int | None:
         """Return the number of dimensions of a block, if it is known."""
-        width = self.table("blocks").get(block)
-        return width if isinstance(width, int) else None
+        table = self.table("blocks")
+        widths = [table[name] for name in members(block, table)]
+        return sum(widths) if widths and all(isinstance(width, int) for width in widths) else None
 
     def table(self, key: str) -> Mapping[str, Any]:
         """Return a table of the card, empty where it is missing."""
@@ -85,8 +99,11 @@ def split(score: str) -> tuple[str, str]:
     return metric, block
 
 
-def read_runs(folder: str | os.PathLike[str]) -> list[Run]:
-    """Read every run at or below a folder, parents before the baselines inside them."""
+def read_runs(folder: str | os.PathLike[str], galleries: bool = True) -> list[Run]:
+    """Read every run at or below a folder, parents before the baselines inside them.
+
+    Without `galleries`, which are large, every gallery is left empty.
+    """
     root = Path(folder)
     if not root.is_dir():
         raise ValueError(f"runs must be a folder of runs; {str(folder)!r} is not a folder; make one with untwine fit.")
@@ -100,11 +117,11 @@ def read_runs(folder: str | os.PathLike[str]) -> list[Run]:
             f"runs must be a run folder or hold some; there is no {METHOD} in {str(folder)!r} or below; make a run with "
             "untwine fit."
         )
-    runs = [_read(path, root) for path in paths]
+    runs = [_read(path, root, galleries) for path in paths]
     return [replace(run, baselines=tuple(other for other in runs if other.path.parent == run.path)) for run in runs]
 
 
-def _read(path: Path, root: Path) -> Run:
+def _read(path: Path, root: Path, galleries: bool) -> Run:
     # A run that is the root itself is named by its folder, those inside by their path from there.
     top = root.resolve().name
     name = top if path == root else str(path.relative_to(root))
@@ -117,7 +134,8 @@ def _read(path: Path, root: Path) -> Run:
         read_card(path),
         scores=read_scores(path),
         history=None if history is None else tuple(history),
-        gallery=read_gallery(path) or Gallery(),
+        gallery=(read_gallery(path) if galleries else None) or Gallery(),
         contrast=read_contrast(path),
         codes=read_codes(path),
+        features=tuple(read_features(features_path(path)) or ()),
     )

@@ -17,6 +17,7 @@ from torch import Tensor
 from untwine.runs import files
 from untwine.runs.compatibility import to_today
 from untwine.runs.history import Row, write_history
+from untwine.runs.model_card import write_model_card
 from untwine.runs.names import DERIVED, FORMAT_VERSION, METHOD, WEIGHTS
 
 NEEDED = {"method", "params", "shape", "own_networks", "data", "seconds", "weights_sha256"}  # to build the method again
@@ -27,13 +28,16 @@ def seal(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def write(folder: Path, card: Mapping[str, Any], tensors: Mapping[str, Tensor], history: Sequence[Row]) -> None:
+def write(
+    folder: Path, card: Mapping[str, Any], tensors: Mapping[str, Tensor], history: Sequence[Row], citation: str = ""
+) -> None:
     """Write a run; the card comes last, so that a folder that has one is complete."""
     for name in (METHOD, *DERIVED):
         (folder / name).unlink(missing_ok=True)
     weights = files.write_tensors(folder / WEIGHTS, tensors)
     write_history(folder, history)
     whole = {"format_version": FORMAT_VERSION, **card, "versions": _versions(), "weights_sha256": weights}
+    write_model_card(folder, whole, citation)
     files.write_json(folder / METHOD, {**whole, "sha256": seal(whole)})
 
 

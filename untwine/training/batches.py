@@ -15,6 +15,8 @@ from torch import Tensor
 from untwine._typing import Array
 from untwine.samples import BACKGROUND, Samples
 from untwine.training import distributed
+from untwine.training.conditions import Conditions
+from untwine.training.sparse_samples import SparseSamples
 
 
 class Plan(Protocol):
@@ -48,6 +50,8 @@ class Batch:
         The class of each sample.
     batches
         The kind of batch, as `Stage.batches` names it.
+    conditions
+        What is known of each sample beside x.
     """
 
     def __init__(
@@ -58,8 +62,10 @@ class Batch:
         seed: tuple[int, ...],
         labels: Tensor | None = None,
         batches: str = "mixed",
+        conditions: Conditions = Conditions(),  # noqa: B008 (it is a tuple)
     ) -> None:
         self.x, self.index, self._pools, self._labels, self._batches = x, index, pools, labels, batches
+        self.conditions = conditions
         self._done, self.uses_length = 0.0, False
         # A hash mixes as well as numpy's seed sequence and takes a tenth of its time, which counts in every step.
         digest = hashlib.blake2b(repr(seed).encode(), digest_size=8).digest()
@@ -86,6 +92,22 @@ class Batch:
         """Return the values of target and of background, from one for each sample of a batch of `groups`."""
         return self._halves(values, "groups")
 
+    def group_conditions(self) -> tuple[Conditions, Conditions]:
+        """Return what is known of the target's samples and of the background's."""
+        return self._halved_conditions("groups")
+
+    def draw_conditions(self) -> tuple[Conditions, Conditions]:
+        """Return what is known of the samples of the first and of the second draw."""
+        return self._halved_conditions("twice")
+
+    def pair_conditions(self) -> tuple[Conditions, Conditions]:
+        """Return what is known of the first and of the second sample of each pair."""
+        return self._halved_conditions("classes")
+
+    def split_pools(self, values: Tensor) -> tuple[Tensor, ...]:
+        """Return the values of each pool, in their order: of `targets` those of every target, then of the background."""
+        return tuple(values.chunk(self._pools))
+
     def split_draws(self, values: Tensor) -> tuple[Tensor, Tensor]:
         """Return the values of the first and of the second draw, from one for each sample of a batch drawn `twice`."""
         return self._halves(values, "twice")
@@ -106,6 +128,10 @@ class Batch:
         drawn = torch.randn((self._pools, n, *shape), generator=self._generator, dtype=self.x.dtype)
         return drawn[:, distributed.share(n)].reshape(len(self.x), *shape).to(self.x.device)
 
+    def _halved_conditions(self, batches: str) -> tuple[Conditions, Conditions]:
+        first = self.conditions.map(lambda known: self._halves(known, batches)[0])
+        return first, self.conditions.map(lambda known: self._halves(known, batches)[1])
+
     def _halves(self, values: Tensor, batches: str) -> tuple[Tensor, Tensor]:
         if self._batches != batches or self._pools != 2:
             raise ValueError(
@@ -119,23 +145,42 @@ class Batch:
 class TrainingData:
     """The training samples in memory, as the networks see them, and the order in which they come."""
 
-    x: Tensor
+    x: Tensor | SparseSamples
     pools: Mapping[str, Sequence[Array]]
     dtype: torch.dtype
     device: torch.device
     labels: Tensor | None = None  # numbered from 0 without gaps
+    covariates: Tensor | None = None
+    counts: bool = False
+    sources: Array | None = None
 
     @classmethod
-    def of(cls, samples: Samples, x: Tensor, dtype: torch.dtype, device: torch.device, labelled: bool = False) -> TrainingData:
-        """Take samples, whose values as the networks see them are `x`, and their classes if a method needs them."""
+    def of(
+        cls,
+        samples: Samples,
+        x: Tensor | SparseSamples,
+        dtype: torch.dtype,
+        device: torch.device,
+        labelled: bool = False,
+        covariates: Tensor | None = None,
+        counts: bool = False,
+    ) -> TrainingData:
+        """Take samples, whose values as the networks see them are `x`, and their classes if a method needs them.
+
+        `covariates` are those of the samples as networks see them; `counts` says that x are counts, which have library sizes.
+        """
         every = np.arange(len(samples))
         pools = {"mixed": [every], "twice": [every, every]}
         if samples.groups is not None:
-            pools["groups"] = [np.flatnonzero(samples.groups != BACKGROUND), np.flatnonzero(samples.groups == BACKGROUND)]
-        if not labelled or samples.labels is None:
-            return cls(x.to(device), pools, dtype, device)
-        numbers = np.unique(samples.labels, return_inverse=True)[1].reshape(-1)
-        return cls(x.to(device), pools, dtype, device, torch.from_numpy(numbers).to(device))
+            background = np.flatnonzero(samples.groups == BACKGROUND)
+            targets = np.unique(samples.groups[samples.groups != BACKGROUND])
+            pools["groups"] = [np.flatnonzero(samples.groups != BACKGROUND), background]
+            pools["pairs"] = pools["groups"]
+            pools["targets"] = [*(np.flatnonzero(samples.groups == target) for target in targets), background]
+        labels = None
+        if labelled and samples.labels is not None:
+            labels = torch.from_numpy(np.unique(samples.labels, return_inverse=True)[1].reshape(-1)).to(device)
+        return cls(x.to(device), pools, dtype, device, labels, covariates, counts, samples.sources)
 
     def sizes(self, plan: Plan) -> tuple[int, int]:
         """Return the samples of a global batch (of each pool) and the steps of an epoch: one pass over the largest pool.
@@ -166,7 +211,21 @@ class TrainingData:
             rng = np.random.default_rng((seed, epoch, number))
             rounds = [rng.permutation(pool) for _ in range(math.ceil(steps * size / len(pool)))]
             orders.append(np.concatenate(rounds)[: steps * size].reshape(steps, size))
+            if plan.batches == "pairs":
+                orders.append(self._partners(orders[0], np.random.default_rng((seed, epoch, 1))))
+                break
         return np.stack(orders, axis=1)
+
+    def _partners(self, targets: Array, rng: np.random.Generator) -> Array:
+        """Return for each target a random sample of the background of its source; every source must have one."""
+        if self.sources is None:
+            raise ValueError("batches of pairs need sources; the samples have none; pass Samples(..., sources=...).")
+        background = self.pools["pairs"][1]
+        ordered = background[np.argsort(self.sources[background], kind="stable")]
+        owner, own = self.sources[ordered], self.sources[targets]
+        start, end = (np.searchsorted(owner, own, side) for side in ("left", "right"))
+        index: Array = ordered[start + (rng.random(targets.shape) * (end - start)).astype(int)]
+        return index
 
     def _by_class(self, rng: np.random.Generator, sets: tuple[int, int], together: int) -> Array:
         """Draw sets of samples of one class, (steps, together, sets of a step).
@@ -192,10 +251,17 @@ class TrainingData:
         """Return this process's share of the samples with the given numbers (pools, n)."""
         mine = torch.from_numpy(index[:, distributed.share(index.shape[1])].reshape(-1)).to(self.device)
         labels = None if self.labels is None else self.labels.index_select(0, mine)
-        return Batch(as_float(self.select(mine), self.dtype), mine, len(index), seed, labels, batches)
+        x = as_float(self.select(mine), self.dtype)
+        return Batch(x, mine, len(index), seed, labels, batches, self._conditions(x, mine))
+
+    def _conditions(self, x: Tensor, index: Tensor) -> Conditions:
+        covariates = None if self.covariates is None else self.covariates.index_select(0, index)
+        return Conditions(covariates, x.sum(1, keepdim=True).clamp(min=1) if self.counts else None)
 
     def select(self, index: Tensor) -> Tensor:
-        """Return some samples, in the memory layout of all."""
+        """Return some samples, in the memory layout of all; sparse ones dense."""
+        if isinstance(self.x, SparseSamples):
+            return self.x.index_select(index)
         # index_select is several times as fast as indexing, but loses the channels-last layout: so it is applied in that one.
         if self.x.is_contiguous():
             return self.x.index_select(0, index)

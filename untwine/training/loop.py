@@ -49,7 +49,7 @@ def train(
     identity: str = "",
     keep: bool = False,
     longer: Longer | None = None,
-    watch: Callable[[int], None] | None = None,
+    watch: Callable[[int, Sequence[Row]], None] | None = None,
     show: bool = False,
 ) -> list[Row]:
     """Run all stages and return the history; `nets` is trained in place.
@@ -68,7 +68,8 @@ def train(
     longer
         Such a checkpoint of a shorter training, from which to resume where `checkpoint` is not there.
     watch
-        Called with the number of epochs done, of all stages, after each; the networks are in evaluation mode meanwhile.
+        Called with the number of epochs done, of all stages, and the history so far, after each; the networks are in
+        evaluation mode meanwhile.
     """
     loop = _Loop(nets, data, seed, clip, autocast, checkpoint, every, identity, keep, longer, watch)
     tensors = loop.restore() if resume else {}
@@ -98,7 +99,7 @@ class _Loop:
         identity: str,
         keep: bool,
         longer: Longer | None,
-        watch: Callable[[int], None] | None,
+        watch: Callable[[int, Sequence[Row]], None] | None,
     ) -> None:
         self.nets, self.data, self.seed, self.clip, self.autocast = nets, data, seed, clip, autocast
         self.checkpoint, self.every, self.identity, self.watch = checkpoint, every, identity, watch
@@ -249,7 +250,7 @@ class _Loop:
         self.at.epochs += 1
         if self.watch:
             self.nets.eval()
-            self.watch(self.at.epochs)
+            self.watch(self.at.epochs, self.at.history)
             self.nets.train()
 
     def save_when_due(self, interrupted: Sequence[int] = ()) -> None:

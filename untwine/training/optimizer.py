@@ -36,8 +36,10 @@ class Adam:
         self.tensors = [parameters[i].detach() for i in self.large]
         self.shapes = [parameters[i].shape for i in self.small]
         if self.small:
-            self.zeros = parameters[self.small[0]].detach().new_zeros(ALIGNED)
-            self.tensors.append(_concatenate([parameters[i].detach() for i in self.small], self.zeros))
+            small = [parameters[i].detach() for i in self.small]
+            # Made once: to slice the padding anew in every step would cost as much as the arithmetic.
+            self.padding = [one.new_zeros(-one.numel() % ALIGNED) for one in small]
+            self.tensors.append(_concatenate(small, self.padding))
             for i, view in zip(self.small, _views(self.tensors[-1], self.shapes), strict=True):
                 parameters[i].data = view
         self.first = [torch.zeros_like(p) for p in self.tensors]
@@ -48,7 +50,7 @@ class Adam:
     def join(self, grads: Sequence[Tensor]) -> list[Tensor]:
         """Return the gradients of the parameters as `step` takes them: those of small parameters joined into one."""
         joined = [_match_layout(grads[i], tensor) for i, tensor in zip(self.large, self.tensors, strict=False)]
-        return [*joined, _concatenate([grads[i] for i in self.small], self.zeros)] if self.small else joined
+        return [*joined, _concatenate([grads[i] for i in self.small], self.padding)] if self.small else joined
 
     def step(self, joined: Sequence[Tensor], lr: float) -> None:
         """Update every parameter once, by what `join` returned."""
@@ -88,13 +90,13 @@ class Adam:
             count.copy_(self.counts[0])
 
 
-def _concatenate(tensors: Sequence[Tensor], zeros: Tensor) -> Tensor:
-    """Return the elements of all tensors, one tensor after the other, each padded with zeros to a multiple of `ALIGNED`."""
+def _concatenate(tensors: Sequence[Tensor], padding: Sequence[Tensor]) -> Tensor:
+    """Return the elements of all tensors, one tensor after the other, each with its padding behind it."""
     pieces = []
-    for one in tensors:
+    for one, zeros in zip(tensors, padding, strict=True):
         pieces.append(one.reshape(-1))
-        if missing := -one.numel() % ALIGNED:
-            pieces.append(zeros[:missing])
+        if len(zeros):
+            pieces.append(zeros)
     return torch.cat(pieces)
 
 

@@ -56,17 +56,18 @@ class Stage:
     name
         Its name in the history.
     epochs
-        Passes over the data; with `groups`, over the larger of target and background.
+        Passes over the data; with `groups`, over the larger of target and background, with `targets`, over the largest group.
     players
         The players by name. No parameter may have two owners.
     step
         The step: a generator over (batch, number of the step in this stage).
     batch
-        Samples in a step over all processes; with `groups`, samples of each group, with `twice`, of each draw.
+        Samples in a step over all processes; with `groups` and `targets`, samples of each group, with `twice`, of each draw.
     batches
         `mixed`: samples in random order. `twice`: a second, independent draw of as many samples follows the first. `groups`:
-        target and background in every step, target first. `classes`: sets of samples of one class, the first sample of every
-        set, then the second of every set, and so on.
+        target and background in every step, target first. `targets`: as many samples of every target in every step, then of
+        the background. `pairs`: targets, then for each of them a sample of the background of its source. `classes`: sets of
+        samples of one class, the first sample of every set, then the second of every set, and so on.
     schedule
         From the fraction of the stage that is done, in [0, 1), to the factor of every learning rate.
     together
@@ -78,7 +79,7 @@ class Stage:
     players: Mapping[str, Player]
     step: Callable[[Batch, int], Generator[Move]]
     batch: int
-    batches: Literal["mixed", "twice", "groups", "classes"] = "mixed"
+    batches: Literal["mixed", "twice", "groups", "targets", "pairs", "classes"] = "mixed"
     schedule: Callable[[float], float] | None = None
     together: int = 2
 

@@ -175,3 +175,78 @@ def test_a_table_with_other_columns_is_evaluated_and_traversed_by_name(table, tm
     steps = load_codes(tmp_path / "steps.npz")
     assert steps["feature_names"].tolist() == names.tolist()
     np.testing.assert_array_equal(steps["x"], x[:1])
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory):
+    """An .h5ad file of cells with names, and a run on their values."""
+    import anndata
+    import pandas as pd
+
+    place, rng = tmp_path_factory.mktemp("cells"), np.random.default_rng(0)
+    x = rng.normal(size=(30, 6)).astype("float32")
+    names = [f"gene{i}" for i in range(6)]
+    np.savez(place / "train.npz", x=x, groups=np.arange(30) % 2, feature_names=np.array(names))
+    settings = ("--set", "n_common=2", "--set", "n_salient=1", "--quiet")
+    run("fit", "contrastive_pca", "--data", place / "train.npz", *settings, "--out", place / "run")
+    obs = pd.DataFrame(index=[f"cell{i}" for i in range(30)])
+    anndata.AnnData(x[:, ::-1].copy(), obs=obs, var=pd.DataFrame(index=names[::-1])).write_h5ad(place / "cells.h5ad")
+    return place, x
+
+
+def test_an_h5ad_is_copied_with_its_codes(cells, tmp_path, capsys):
+    import anndata
+
+    place, x = cells
+    before = (place / "cells.h5ad").read_bytes()
+    run("encode", place / "run", place / "cells.h5ad", "--out", tmp_path / "coded.h5ad")
+    assert "30 cells with X_untwine_common (2), X_untwine_salient (1)" in capsys.readouterr().out
+    coded = anndata.read_h5ad(tmp_path / "coded.h5ad")
+    np.testing.assert_allclose(coded.obsm["X_untwine_salient"], un.load_method(place / "run").encode(x).salient, atol=1e-5)
+    assert (place / "cells.h5ad").read_bytes() == before
+    assert exit_code("encode", place / "run", place / "cells.h5ad", "--out", place / "cells.h5ad") == 2
+    assert "pass --overwrite" in capsys.readouterr().err
+    assert (place / "cells.h5ad").read_bytes() == before
+
+
+def test_an_h5ad_without_a_block_has_it_as_a_layer(cells, tmp_path, capsys):
+    import anndata
+    from scipy import sparse
+
+    place, x = cells
+    expected = un.manipulate.remove(un.load_method(place / "run"), x)[:, ::-1]
+    run("remove", place / "run", place / "cells.h5ad", "--out", tmp_path / "x.h5ad")
+    assert "30 cells without the salient block, in the dense layer without_salient" in capsys.readouterr().out
+    np.testing.assert_allclose(anndata.read_h5ad(tmp_path / "x.h5ad").layers["without_salient"], expected, atol=1e-5)
+    run("remove", place / "run", place / "cells.h5ad", "--out", tmp_path / "y.h5ad", "--threshold", 0.5, "--json")
+    layer = anndata.read_h5ad(tmp_path / "y.h5ad").layers["without_salient"]
+    assert sparse.issparse(layer)
+    np.testing.assert_allclose(layer.toarray(), np.where(abs(expected) > 0.5, expected, 0), atol=1e-5)
+
+
+def test_what_an_h5ad_cannot_be_written_from_is_refused(cells, evaluated, tmp_path, capsys):
+    place, _ = cells
+    for command in (
+        ("encode", evaluated, "--out", tmp_path / "a.h5ad"),
+        ("encode", place / "run", place / "train.npz", "--out", tmp_path / "a.h5ad"),
+        ("encode", place / "run", place / "cells.h5ad", "--out", tmp_path / "a.h5ad", "--split", "test"),
+        ("remove", place / "run", "--out", tmp_path / "a.h5ad"),
+        ("remove", place / "run", place / "cells.h5ad", "--out", tmp_path / "a.csv", "--threshold", 1),
+    ):
+        assert exit_code(*command) == 2, command
+    messages = capsys.readouterr().err
+    assert messages.count("an .h5ad can only be written from an .h5ad") == 3
+    assert "an .h5ad is written with all its cells; got --split test" in messages
+    assert "--threshold is of the layer of an .h5ad file" in messages
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_parquet_holds_the_table(evaluated, table, tmp_path):
+    import pyarrow.parquet
+
+    run("encode", evaluated, tmp_path / "cells.csv", "--out", tmp_path / "codes.csv")
+    run("encode", evaluated, tmp_path / "cells.csv", "--out", tmp_path / "codes.parquet")
+    rows, columns = load_rows(tmp_path / "codes.csv"), pyarrow.parquet.read_table(tmp_path / "codes.parquet").to_pydict()
+    assert list(columns) == list(rows[0])
+    assert columns["id"] == [row["id"] for row in rows]
+    assert columns["salient0"] == [float(row["salient0"]) for row in rows]

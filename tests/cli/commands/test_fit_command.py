@@ -92,7 +92,12 @@ def test_two_processes_by_torchrun_write_the_weights_of_one(tmp_path):
     assert set(one) == set(two)
     for name, value in one.items():
         np.testing.assert_allclose(two[name], value, atol=1e-5, err_msg=name)
-    assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["history.csv", "method.json", "weights.safetensors"]
+    assert sorted(path.name for path in (tmp_path / "two").iterdir()) == [
+        "README.md",
+        "history.csv",
+        "method.json",
+        "weights.safetensors",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from untwine.cli.flags import DataSettings, Json, OtherData, Quiet, Run, Threads
+from untwine.cli.flags import NO_COLUMNS, Columns, DataSettings, Json, OtherData, Quiet, Run, Threads
 from untwine.cli.outputs import next_command, print_json, print_table
+from untwine.cli.own_data import named_data
 from untwine.cli.settings import parse_settings
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def command(
     *,
     data: OtherData = None,
     data_set: DataSettings = (),
+    columns: Columns = NO_COLUMNS,
     metrics: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     metric_set: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
     learn_from: Literal["folds", "train"] = "folds",
@@ -62,7 +64,7 @@ def command(
     set_threads(threads)  # before the numerical libraries are imported
     from untwine.evaluation.run import evaluate_run
 
-    options, chosen = parse_settings(data_set, "--data-set"), choose_metrics(metrics, metric_set)
+    (data, options), chosen = named_data(data, columns, data_set), choose_metrics(metrics, metric_set)
     scores = evaluate_run(
         run, data=data, data_options=options, metrics=chosen, seeds=seeds, learn_from=learn_from, progress=not quiet
     )

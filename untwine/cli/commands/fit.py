@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from untwine.cli.flags import DataSettings, Json, Quiet, Settings, Threads
+from untwine.cli.flags import NO_COLUMNS, Columns, DataSettings, Json, Quiet, Settings, Threads
 from untwine.cli.out_folder import check_out, replace_on_success
 from untwine.cli.outputs import next_command, print_json
+from untwine.cli.own_data import named_data
 from untwine.cli.settings import check_known, parse_settings
 
 if TYPE_CHECKING:
     from untwine.method.contract import Method
     from untwine.method.presets import Source
+    from untwine.networks.pretrained.frozen_features import FrozenFeatures
 
 ORDER = 20
+DEFAULT_DATA = "grassy_digits"
 
 
 def command(
     method: str = "principled_vae",
     *,
-    data: str = "grassy_digits",
+    data: str | None = None,
     out: Path,
     set: Settings = (),
     data_set: DataSettings = (),
+    columns: Columns = NO_COLUMNS,
+    features: str | None = None,
     preset: Literal["default", "paper", "authors"] = "default",
     seed: int | None = None,
     device: str | None = None,
@@ -33,6 +38,7 @@ def command(
     overwrite: bool = False,
     every: float = 60.0,
     keep_checkpoint: bool = False,
+    log: Literal["tensorboard", "mlflow"] | None = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -42,10 +48,14 @@ def command(
     For example:
 
     - a data set of the catalogue: `untwine fit principled_vae --data grassy_digits --set epochs=20 --out runs/first`
-    - your own target and background images, in `my_folder/target/` and `my_folder/background/`:
-      `untwine fit contrastive_vae --data my_folder --data-set size=32 --out runs/mine`
+    - your own target and background images:
+      `untwine fit contrastive_vae --target patients/ --background controls/ --data-set size=32 --out runs/mine`
+    - a table, with its groups in a column:
+      `untwine fit mm_cvae --data cells.csv --group-column condition --background control --out runs/cells`
     - your own classes, with a folder for each: `untwine fit lord --data people --data-set size=64 --out runs/people`
     - the setting and the data of the paper: `untwine fit double_infogan --data cifar_mnist --preset paper --out runs/paper`
+    - features of a frozen network in place of images:
+      `untwine fit contrastive_pca --data faces --features squeezenet --out runs/faces`
     - two processes: `torchrun --nproc-per-node 2 -m untwine fit vae --data grassy_digits --out runs/two`
 
     Parameters
@@ -53,9 +63,14 @@ def command(
     method
         A name that `untwine list methods` shows; `untwine list methods NAME` shows its options.
     data
-        A name that `untwine list data` shows, or a path to an .npz, .npy or .csv file or a folder of images.
+        A name that `untwine list data` shows, by default grassy_digits; or a path to your own data: a table, arrays, AnnData,
+        images or volumes (`untwine data show PATH` says what is read).
     out
         The run folder to write: configuration, weights and training history.
+    features
+        Fit on the features that a frozen network makes of images: `squeezenet`, `inception`, `random`, or a .safetensors or
+        .npz file with the weights of one of them; `squeezenet:features.7` takes the means of that layer. Images that the run is
+        given later go through the same network.
     preset
         `paper` uses the hyperparameters and the data options of the method's paper for this data set, `authors` those of its
         authors' public code where they differ; `--set` and `--data-set` change single ones.
@@ -73,6 +88,9 @@ def command(
     keep_checkpoint
         Keep the last checkpoint in the run folder, so that the run can be trained longer. Methods whose learning rate or
         weights depend on the number of epochs refuse it.
+    log
+        Also send the terms of every epoch to TensorBoard, into `tensorboard/` of the run folder, or to MLflow, where its own
+        settings say; history.csv is always written.
     """
     from untwine.training.threads import set_threads
 
@@ -81,30 +99,57 @@ def command(
     from untwine.methods import find_method
     from untwine.training import distributed
 
-    kind, options, data_options = find_method(method), parse_settings(set, "--set"), parse_settings(data_set, "--data-set")
+    kind, options = find_method(method), parse_settings(set, "--set")
+    name, data_options = named_data(data, columns, data_set)
+    if name is None and "target" not in data_options:
+        name, data_options = named_data(DEFAULT_DATA, columns, data_set)
     options |= {key: value for key, value in {"seed": seed, "device": device}.items() if value is not None}
     check_known(options, kind().get_params(), f"the method {method!r}")
     model = kind(**options)
     if preset != "default":
-        model, data_options = _from_preset(kind, preset, data, options, data_options)
+        model, data_options = _from_preset(kind, preset, str(name), options, data_options)
     model.check()
+    extractor = _find_features(features)
     check_out(out, resume, overwrite)
     with distributed.process_group():
-        splits = load(data, **data_options)
+        watch = _logger(model, log, out)
+        splits = load(name, **data_options)
         with replace_on_success(out if overwrite else None):
             model.fit(
                 splits.train,
+                features=extractor,
                 out=out,
                 resume=resume,
                 every=every,
                 keep_checkpoint=keep_checkpoint,
-                origin=origin(data, data_options),
+                origin=origin(name, data_options),
+                watch=watch,
                 progress=not quiet,
             )
         if distributed.rank() == 0 and json:
             print_json({"run": str(out), "method": model.name, "params": model.get_params(), "seconds": model.seconds_})
         elif distributed.rank() == 0:
             print(f"{model.name} fitted in {model.seconds_:.1f} s: {out}  {next_command('evaluate', out)}")
+
+
+def _find_features(name: str | None) -> FrozenFeatures | None:
+    from untwine.networks.pretrained.frozen_features import frozen_features
+
+    return None if name is None else frozen_features(name)
+
+
+def _logger(method: Method, log: str | None, out: Path) -> Callable[[Any, int], None] | None:
+    """Return what logs the terms of every epoch; refused where there are no epochs or the package is missing."""
+    from untwine.method.kinds import Solved
+    from untwine.training.logs import mlflow_log, tensorboard_log
+
+    if log is None:
+        return None
+    if isinstance(method, Solved):
+        raise ValueError(f"--log needs a method with epochs; {method.name} has a closed form; leave it out.")
+    if log == "tensorboard":
+        return tensorboard_log(out / "tensorboard")
+    return mlflow_log(run_name=out.name, params=method.get_params())
 
 
 def _from_preset(

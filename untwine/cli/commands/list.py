@@ -58,7 +58,7 @@ def _methods(name: str | None) -> list[dict[str, Any]]:
         about = {"name": kind.name, "summary": docstrings.summary(kind), "needs": kind.needs, "options": kind().get_params()}
         if name is None:
             return about
-        about |= {"supervision": SUPERVISION[kind.needs], "citation": docstrings.citation(kind), "presets": _presets(kind)}
+        about |= {"supervision": SUPERVISION[kind.needs], "citation": kind.citation(), "presets": _presets(kind)}
         return about | {"parameters": [option._asdict() for option in describe(kind)]}
 
     return [entry(kind) for kind in (METHODS.values() if name is None else (find_method(name),))]

@@ -192,8 +192,25 @@ def table_lines(study: Study, result: Table, markdown: bool, spread: str = "std"
     yield ""
     over = "Mean ± standard deviation over seeds" if spread == "std" else "Mean over seeds (lowest to highest)"
     yield f"{over}; in brackets the paper's; (all): from all codes of a method without separate blocks."
+    readers = _readers(study)
+    if readers:
+        by = "; by ".join(f"{reader}: {', '.join(columns)}" for reader, columns in readers.items())
+        yield f"Predicted from the codes by {by}."
     if result.others:
         yield f"{result.others} cells of another configuration are in the long table and not shown."
+
+
+def _readers(study: Study) -> dict[str, list[str]]:
+    """Return the columns whose scores are those of a predictor, by the predictor: one encodes more for it than for another."""
+    from untwine.evaluation.registry import find_score
+    from untwine.study.reading import title
+
+    readers: dict[str, list[str]] = {}
+    for column in study.spec["column"]:
+        info = find_score(column["scores"][0])
+        if info is not None and info.reader and title(column) not in readers.setdefault(info.reader, []):
+            readers[info.reader].append(title(column))
+    return readers
 
 
 def _text(entry: Entry, digits: int, spread: str) -> str:

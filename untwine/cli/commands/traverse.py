@@ -70,10 +70,11 @@ def command(
         share of the factor's entropy, corrected for chance.
     """
     from untwine import manipulate, plots
+    from untwine.registry.blocks import width as width_of
 
     method = open_run(run, output)
     block = manipulate.block_or_default(method, block)
-    width, chosen = method.blocks[block], choose or None
+    width, chosen = width_of(block, method.blocks), choose or None
     _check(steps, latents, chosen, width)
     test = cache(lambda: test_samples(method, run, source))
     (start,), notes = load_inputs((x,), method, test, source, 1)
@@ -101,8 +102,7 @@ def command(
 
 def _check(steps: int, latents: int | None, chosen: Sequence[int] | None, width: int) -> None:
     """Refuse numbers of steps and latents that a block of this width cannot have."""
-    from untwine.manipulate import check_latents
-    from untwine.registry.checks import check_int
+    from untwine.registry.checks import check_int, check_latents
 
     check_int("--steps", steps, 2)
     if latents is not None:

@@ -19,19 +19,24 @@ def read_photographs(folder: Path) -> list[Array]:
     """Read all JPEG and PNG files of a folder, sorted by name, as RGB (H, W, 3), with a shorter side of at most 512 pixels."""
     from PIL import Image
 
-    paths = sorted(p for p in folder.iterdir() if p.suffix.lower() in ENDINGS) if folder.is_dir() else []
-    if len(paths) < 2:
-        files, got = "at least two .jpg or .png files", f"got {len(paths)}"
-        source = "photographs (for instance those of github.com/lewisevans2007/OpenImages)"
-        raise missing_files("Photographs of grass", folder, files, source, "grass/", got)
     photographs = []
-    for path in paths:
+    for path in list_photographs(folder):
         rgb = open_image(path, "RGB")
         shrink = LARGEST_SIDE / min(rgb.size)
         if shrink < 1:
             rgb = rgb.resize((round(rgb.width * shrink), round(rgb.height * shrink)), Image.Resampling.BICUBIC)
         photographs.append(np.asarray(rgb))
     return photographs
+
+
+def list_photographs(folder: Path) -> list[Path]:
+    """Return the JPEG and PNG files of a folder, sorted by name, or refuse fewer than two."""
+    paths = sorted(p for p in folder.iterdir() if p.suffix.lower() in ENDINGS) if folder.is_dir() else []
+    if len(paths) < 2:
+        files, got = "at least two .jpg or .png files", f"got {len(paths)}"
+        source = "photographs (for instance those of github.com/lewisevans2007/OpenImages)"
+        raise missing_files("Photographs of grass", folder, files, source, "grass/", got)
+    return paths
 
 
 def crop_squares(

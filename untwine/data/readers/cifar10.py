@@ -22,6 +22,7 @@ from untwine.data.images.resizing import channels_first
 from untwine.data.location import data_folder, missing_files
 from untwine.data.readers.arrays import load_arrays
 from untwine.data.readers.image_files import open_image
+from untwine.data.remote import Download, RemoteFile
 
 SIDE = 32
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -46,7 +47,17 @@ def read_cifar10(folder: str | Path | None) -> dict[str, Array]:
                 _verify(arrays, root)
                 return arrays
     files = "cifar10.npz, data_batch_*.bin or data_batch_*.png"
-    raise missing_files("CIFAR-10", base / "cifar10", files, SOURCES, "cifar10/")
+    raise missing_files("CIFAR-10", base / "cifar10", files, SOURCES, "cifar10/", get="cifar10")
+
+
+CIFAR10 = Download(
+    name="cifar10",
+    licence="none is stated.",
+    folder="cifar10",
+    files=(RemoteFile(("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",), 170_052_171),),
+    check=read_cifar10,
+    limits=(20, 400_000_000),
+)
 
 
 def _read_npz(root: Path) -> dict[str, Array]:

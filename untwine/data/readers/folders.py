@@ -1,174 +1,163 @@
-"""Your own data: arrays, tables, and folders of images."""
+"""Images and folders of images."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from untwine._typing import Array
-from untwine.data.images.resizing import channels_first
-from untwine.data.options import check_size
-from untwine.data.readers.arrays import read_arrays
-from untwine.data.readers.image_files import open_image
-from untwine.data.readers.tables import read_table
-from untwine.samples import SIDES, Samples
+from untwine.data.readers import notes
+from untwine.data.readers.formats import IMAGES
+from untwine.data.readers.image_stack import Fit, ImageRules, read_stack
+from untwine.data.readers.roles import Roles
+from untwine.registry.checks import listed
+from untwine.samples import Samples
 
-if TYPE_CHECKING:
-    from PIL import Image
-
-ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
-GREY, COLOUR = ("1", "L", "LA"), ("P", "RGB", "RGBA", "CMYK", "YCbCr")
-GREY_16 = ("I;16", "I;16L", "I;16B", "I;16N")
 LAYOUT = (
     "a folder must contain images, or the folders background/ and target/ (or target_a/, target_b/, ...) of images, or a "
     "folder of images for each class"
 )
 
 
-def read_samples(path: str | Path, *, size: int | None = None) -> Samples:
-    """Read samples from an .npz, .npy or .csv file, an image, or a folder of images.
+class _Files(NamedTuple):
+    """Images of one set: their files, and the class of each where it has a folder for each class."""
+
+    paths: list[Path]
+    classes: list[str]
+
+
+def read_images(
+    path: Path,
+    roles: Roles,
+    *,
+    size: int | None = None,
+    fit: Fit = "crop",
+    bits: int | None = None,
+    matte: str | None = None,
+    orientation: bool = True,
+) -> Samples:
+    """Read an image or a folder of images.
 
     Parameters
     ----------
     path
-        An `.npz` with the array `x` and, where known, `groups`, `labels`, `factors`, `sources`, `ids` and `group_names`,
-        `label_names`, `factor_names`, `source_names`, `feature_names`; or with the arrays `background` and `target`
-        (or several `target_...`).
-        Nothing pickled is read. An array `split` beside x, "train" or "test" for each sample, is for `load`.
-
-        An `.npy` with x alone.
-
-        A `.csv` of numbers, with or without a header; columns named `group`, `label`, `source` and `id` become
-        groups, labels, sources and ids, and the names of all others feature_names.
-
-        A folder with `background/` and `target/`, or several `target_.../`, of images; or with a folder of images for each
-        class, whose names become the labels; or of images alone, without groups and labels. Images are grey if all of them
-        are, else RGB. Grey images of 16 bits are divided by 65535, where all have 16 bits.
+        An image; or a folder with `background/` and `target/`, or several `target_.../`, of images; or with a folder of images
+        for each class, whose names become the labels; or of images alone, without groups and labels. The folders of groups may
+        have a folder for each class too. Images are grey if all of them are, else RGB; photographs are turned as their camera
+        noted (EXIF).
+    roles
+        None can be given: images have no columns. A table that lists files (see `read_table`) has them.
     size
-        For images: side length in pixels to which the central square of each is resized. Without it all images must have
-        the same size.
+        Side length in pixels to which each image is brought. Without it all images must have the same size.
+    fit
+        How: "crop" takes the central square, "pad" the whole image with black beside it, "stretch" changes its proportions.
+    bits
+        Of grey images of 16 bits, the bits that are used: values are divided by 2^bits - 1. It must be given where the largest
+        value over all files needs at most 14.
+    matte
+        The colour behind transparent pixels, such as "white" or "#808080"; without it transparent images are refused.
+    orientation
+        Whether photographs are turned as EXIF says.
 
     Returns
     -------
     samples
-        Samples in the order of the file, or of the sorted file names, the background first. Images have their file names as
-        ids.
+        Samples in the order of the sorted file names, the background first, with the file names as ids.
     """
-    if not isinstance(path, (str, Path)):
-        raise TypeError(f"path must be a str or Path; got {path!r}.")
-    path = Path(path).expanduser()
-    if size is not None:
-        size = check_size(size)
-    if path.is_dir():
-        return _read_folder(path, size)
-    if not path.exists():
-        raise ValueError(f"path must be a file or a folder; {path} does not exist; correct the path.")
-    ending = path.suffix.lower()
-    if ending in ENDINGS:
-        return Samples(_read_images([path], size), ids=np.array([path.name]))
-    if size is not None:
-        raise ValueError(f"size applies to images; {path} is neither an image nor a folder of images; drop size.")
-    if ending in (".npz", ".npy"):
-        return read_arrays(path)
-    if ending == ".csv":
-        return read_table(path)
-    raise ValueError(
-        f"path must be an .npz, .npy or .csv file, an image ({', '.join(ENDINGS)}) or a folder; got {path}; convert it."
-    )
-
-
-def _read_folder(folder: Path, size: int | None) -> Samples:
-    targets = sorted(p for p in folder.iterdir() if p.is_dir() and (p.name == "target" or p.name.startswith("target_")))
-    background = folder / "background"
+    _refuse_roles(path, roles)
+    rules = ImageRules.of(size=size, fit=fit, bits=bits, matte=matte, orientation=orientation)
+    if not path.is_dir():
+        return Samples(read_stack([path], rules), ids=np.array([path.name]))
+    targets = [p for p in _entries(path) if p.is_dir() and (p.name == "target" or p.name.startswith("target_"))]
+    background = path / "background"
     if background.is_dir() != bool(targets):
         present, lacking = ("background/", "target/") if background.is_dir() else (f"{targets[0].name}/", "background/")
-        raise ValueError(f"{folder} has {present} but no {lacking}; {LAYOUT}.")
+        raise ValueError(f"{path} has {present} but no {lacking}; {LAYOUT}.")
     if not targets:
-        classes = _class_folders(folder)
-        if not classes:
-            paths = _list_images(folder)
-            return Samples(_read_images(paths, size), ids=_ids(paths, folder))
-        labels = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
-        paths = [path for own in classes.values() for path in own]
-        return Samples(_read_images(paths, size), labels=labels, label_names=tuple(classes), ids=_ids(paths, folder))
-    groups = {"background": _list_images(background), **{p.name.removeprefix("target_"): _list_images(p) for p in targets}}
+        files = _gather(path)
+        return Samples(read_stack(files.paths, rules), **_labels(files.classes), ids=np.array(_ids(files.paths, path)))
+    groups = {"background": background, **{p.name.removeprefix("target_"): p for p in targets}}
     if len(groups) != len(targets) + 1 or "" in groups:
         names = ", ".join(p.name for p in targets)
-        raise ValueError(f"{folder} must have target folders of different names; got {names}; rename them.")
-    numbers = np.repeat(np.arange(len(groups)), [len(paths) for paths in groups.values()])
-    paths = [path for own in groups.values() for path in own]
-    return Samples(_read_images(paths, size), groups=numbers, group_names=tuple(groups), ids=_ids(paths, folder))
+        raise ValueError(f"{path} must have target folders of different names; got {names}; rename them.")
+    sets = {name: _gather(one) for name, one in groups.items()}
+    return _join(sets, [_ids(files.paths, path) for files in sets.values()], rules)
 
 
-def _ids(paths: list[Path], folder: Path) -> Array:
+def read_image_sets(paths: Mapping[str, Path], roles: Roles, **rules: Any) -> Samples:
+    """Read sets of images, each from its path, the background first: of one size, number of channels and range."""
+    _refuse_roles(next(iter(paths.values())), roles)
+    checked = ImageRules.of(**rules)
+    sets = {name: _gather(path) if path.is_dir() else _Files([path], []) for name, path in paths.items()}
+    ids = [
+        [f"{name}/{own}" for own in (_ids(files.paths, paths[name]) if paths[name].is_dir() else [paths[name].name])]
+        for name, files in sets.items()
+    ]
+    return _join(sets, ids, checked)
+
+
+def _join(sets: Mapping[str, _Files], ids: list[list[str]], rules: ImageRules) -> Samples:
+    """Return the images of several groups as one set."""
+    numbers = np.repeat(np.arange(len(sets)), [len(files.paths) for files in sets.values()])
+    # A group without folders of classes has unknown labels where others have some.
+    classes = [one for files in sets.values() for one in files.classes or [""] * len(files.paths)]
+    x = read_stack([path for files in sets.values() for path in files.paths], rules)
+    labels = _labels(classes if any(classes) else [])
+    return Samples(x, groups=numbers, group_names=tuple(sets), **labels, ids=np.array([one for own in ids for one in own]))
+
+
+def _labels(classes: list[str]) -> dict[str, Any]:
+    names = tuple(sorted(set(classes) - {""}))
+    numbers = {name: i for i, name in enumerate(names)} | {"": -1}
+    return {"labels": np.array([numbers[one] for one in classes]), "label_names": names} if classes else {}
+
+
+def _refuse_roles(path: Path, roles: Roles) -> None:
+    if roles.names and roles.required:
+        raise ValueError(
+            f"{path} must be a table where columns are named; got {roles.names[0]!r} with images, which have no columns; list "
+            "the files "
+            "in a .csv with a column file beside those, and read that."
+        )
+
+
+def _ids(paths: list[Path], folder: Path) -> list[str]:
     """Return the names of files, from the folder on."""
-    return np.array([path.relative_to(folder).as_posix() for path in paths])
+    return [path.relative_to(folder).as_posix() for path in paths]
 
 
-def _class_folders(folder: Path) -> dict[str, list[Path]]:
-    """Return the images of each class if a folder contains a folder for each and no images itself; else an empty dict."""
-    if any(path.suffix.lower() in ENDINGS and path.is_file() for path in folder.iterdir()):
-        return {}
-    inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return {path.name: _list_images(path) for path in inside}
-
-
-def _list_images(folder: Path) -> list[Path]:
-    paths = sorted(p for p in folder.iterdir() if p.suffix.lower() in ENDINGS and p.is_file())
-    if not paths:
-        raise ValueError(f"{folder} has no images ({', '.join(ENDINGS)}); {LAYOUT}.")
-    return paths
-
-
-def _read_images(paths: list[Path], size: int | None) -> Array:
-    """Read images of one size as (n, C, H, W) uint8: one channel if all are grey, else three; 16 bits as floats in [0, 1]."""
-    from PIL import Image
-
-    images = [_open(path) for path in paths]
-    deep = [image.mode == "F" for image in images]
-    if any(deep) and not all(deep):
+def _entries(folder: Path) -> list[Path]:
+    """Return what a folder has, sorted by name; hidden files, which systems write, are none of it."""
+    try:
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
         raise ValueError(
-            f"{paths[deep.index(True)]} must have 8 bits per channel, as {paths[deep.index(False)].name} has; got 16; save all "
-            "of them with 8 or all with 16 bits."
-        )
-    mode = "F" if any(deep) else "L" if all(image.mode in GREY for image in images) else "RGB"
-    arrays = []
-    for path, image in zip(paths, images, strict=True):
-        one = image.convert(mode)
-        if size is not None:
-            side = min(one.size)
-            left, top = (one.width - side) // 2, (one.height - side) // 2
-            one = one.crop((left, top, left + side, top + side)).resize((size, size), Image.Resampling.BICUBIC)
-        elif one.width not in SIDES or one.height not in SIDES:
-            raise ValueError(
-                f"{path} must have sides from {SIDES[0]} to {SIDES[-1]} pixels; got {one.width} x {one.height}; "
-                "pass size, for instance size=64, to resize all images."
-            )
-        elif one.size != images[0].size:
-            raise ValueError(
-                f"images must have one size; {path} is {one.width} x {one.height} and {paths[0].name} is "
-                f"{images[0].width} x {images[0].height}; pass size, for instance size=64, to resize all images."
-            )
-        arrays.append(np.asarray(one).reshape(one.height, one.width, -1))
-    stacked = channels_first(np.stack(arrays))
-    return np.clip(stacked, 0, 1) if mode == "F" else stacked  # resizing overshoots at edges
+            f"{folder} must be a folder that can be read; it cannot ({error.strerror}); change its permissions."
+        ) from None
 
 
-def _open(path: Path) -> Image.Image:
-    opened = open_image(path)
-    if opened.mode in GREY_16:
-        from PIL import Image
+def _gather(folder: Path) -> _Files:
+    """Return the images of a folder, or those of the folder of each class in it."""
+    images = _images(folder)
+    inside = [path for path in _entries(folder) if path.is_dir()]
+    if images:
+        if inside:
+            notes.say(f"{folder}: folders beside images are left out: {listed(path.name for path in inside)}.")
+        return _Files(images, [])
+    own = {path.name: _images(path) for path in inside}
+    for path in inside:
+        if not own[path.name]:
+            raise ValueError(f"{path} has no images ({', '.join(IMAGES)}); {LAYOUT}.")
+    if not own:
+        raise ValueError(f"{folder} has no images ({', '.join(IMAGES)}); {LAYOUT}.")
+    return _Files([path for some in own.values() for path in some], [name for name, some in own.items() for _ in some])
 
-        return Image.fromarray(np.asarray(opened).astype(np.float32) / np.float32(65535))
-    if opened.mode not in GREY + COLOUR:
-        raise ValueError(
-            f"{path} must have 8 bits per channel, grey or colour, or 16 bits, grey; got Pillow's mode {opened.mode}; save it "
-            "otherwise, or write an .npz of floats in [0, 1], (x - low) / (high - low)."
-        )
-    if opened.has_transparency_data:
-        opened = opened.convert("LA" if opened.mode in GREY else "RGBA")
-        if opened.getchannel("A").getextrema() != (255, 255):
-            raise ValueError(f"{path} must be opaque; it is partly transparent; put it on a background first.")
-    return opened
+
+def _images(folder: Path) -> list[Path]:
+    files = [path for path in _entries(folder) if not path.is_dir()]
+    images = [path for path in files if path.name.lower().endswith(IMAGES) and path.is_file()]
+    if others := [path.name for path in files if path not in set(images)]:
+        notes.say(f"{folder}: {len(others)} files that are no images are left out: {listed(others, 100)}.")
+    return images

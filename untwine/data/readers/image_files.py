@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -34,12 +35,23 @@ def open_image(file: Path | IO[bytes], mode: str | None = None, name: str = "") 
     name
         Name of the file in the error message, by default its path.
     """
+    with opening(file, name) as image:
+        return image.copy() if mode is None else image.convert(mode)
+
+
+@contextmanager
+def opening(file: Path | IO[bytes], name: str = "", load: bool = True) -> Iterator[Image.Image]:
+    """Open an image file, with its pixels unless its header is enough; whatever is wrong with it names the file.
+
+    What is raised inside with a message that names the file itself is left as it is.
+    """
     from PIL import Image
 
     try:
         with Image.open(file) as image:
-            image.load()
-            return image.copy() if mode is None else image.convert(mode)
+            if load:
+                image.load()
+            yield image
     except Image.DecompressionBombError:
         # Pillow refuses what has twice as many pixels as it warns of.
         limit = 2 * (Image.MAX_IMAGE_PIXELS or 0)
@@ -47,6 +59,8 @@ def open_image(file: Path | IO[bytes], mode: str | None = None, name: str = "") 
             f"{name or file} must have at most {limit:,} pixels, the limit of Pillow; it has more; resize or remove it."
         ) from None
     except (OSError, SyntaxError, ValueError) as error:
+        if str(error).startswith(f"{name or file} must"):
+            raise
         raise ValueError(f"{name or file} must be an image; it cannot be read ({error}); replace or remove it.") from None
 
 

@@ -17,6 +17,7 @@ from untwine._typing import Array
 from untwine.data.location import missing_files
 from untwine.data.readers.arrays import load_arrays
 from untwine.data.readers.gzipped import read_bytes
+from untwine.data.remote import Download, RemoteFile
 
 FILES = {
     "x_train": "train-images-idx3-ubyte",
@@ -32,6 +33,8 @@ DIGESTS = {
 }
 SOURCES = "Keras' mnist.npz, or the four IDX files of yann.lecun.com/exdb/mnist or of torchvision's mirror,"
 UNSIGNED_BYTE = 8
+MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
+SIZES = {"x_train": 9_912_422, "y_train": 28_881, "x_test": 1_648_877, "y_test": 4_542}  # gzipped
 
 
 def read_mnist(folder: Path) -> dict[str, Array]:
@@ -73,6 +76,15 @@ def as_idx(array: Array) -> bytes:
     return struct.pack(f">BBBB{array.ndim}I", 0, 0, UNSIGNED_BYTE, array.ndim, *array.shape) + array.tobytes()
 
 
+MNIST = Download(
+    name="mnist",
+    licence="CC BY-SA 3.0.",
+    folder="mnist",
+    files=tuple(RemoteFile(tuple(f"{mirror}{file}.gz" for mirror in MIRRORS), SIZES[name]) for name, file in FILES.items()),
+    check=read_mnist,
+)
+
+
 def _read_npz(path: Path) -> dict[str, Array]:
     loaded = load_arrays(path, tuple(FILES))
     arrays = {name: loaded[name] for name in FILES}
@@ -87,6 +99,8 @@ def _idx_paths(folder: Path) -> dict[str, Path]:
         spellings = (file, f"{file}.gz", file.replace("-idx", ".idx"), f"{file.replace('-idx', '.idx')}.gz")
         path = next((folder / s for s in spellings if (folder / s).is_file()), None)
         if path is None:
-            raise missing_files("MNIST", folder, f"mnist.npz or as four IDX files with {file} among them", SOURCES, "mnist/")
+            raise missing_files(
+                "MNIST", folder, f"mnist.npz or as four IDX files with {file} among them", SOURCES, "mnist/", get="mnist"
+            )
         paths[name] = path
     return paths

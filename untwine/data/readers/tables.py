@@ -1,158 +1,160 @@
-"""Samples from tables of comma-separated values."""
+"""Samples from tables of text: of numbers, or of files of images."""
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from untwine._typing import Array
-from untwine.registry.checks import join_choices, listed, shortened
+from untwine.data.readers import notes
+from untwine.data.readers.file_lists import find_file_column, read_listed
+from untwine.data.readers.image_stack import ImageRules
+from untwine.data.readers.roles import Roles
+from untwine.data.readers.table_columns import (
+    Impute,
+    TableRules,
+    as_samples,
+    assign_roles,
+    choose_features,
+    complete,
+    describe,
+)
+from untwine.data.readers.text_tables import TextTable, described_cells, numbers, open_table
+from untwine.registry.checks import listed
 from untwine.samples import Samples
 
-ROLES = {name: role for role in ("group", "label", "source", "id") for name in (role, f"{role}s")}
-SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
+def read_table(
+    path: Path,
+    roles: Roles,
+    *,
+    features: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    impute: Impute | None = None,
+    categories: str | Sequence[str] = (),
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    file_column: str | None = None,
+    size: int | None = None,
+    fit: str | None = None,
+    bits: int | None = None,
+    matte: str | None = None,
+    orientation: bool | None = None,
+) -> Samples:
+    """Read a table of text, one row per sample, with or without a header.
 
-def read_table(path: Path) -> Samples:
-    """Read a .csv of numbers, one row per sample, with or without a header.
+    Without roles, columns named `group`, `label`, `source` and `id` become groups, labels, sources and ids: `group` has
+    integers (0 is the background), or names of which one is `background`; an empty cell of `label` is an unknown class. A first
+    column without a name that is different in every row becomes the ids. All other columns are the features, under their names.
 
-    A column named `group` has integers (0 is the background), or names of which one is `background`. A column named
-    `label` has integers or names; an empty cell is an unknown label. A column named `source` has integers or names of what
-    each sample was made from or belongs to, and one named `id` a name of each sample. The names of all others are those of the
-    features.
+    Parameters
+    ----------
+    path
+        A `.csv` or `.tsv`, or a gzipped one.
+    roles
+        Which columns are group, label, covariates, source, factors and id.
+    features
+        Columns to take as features; by default all without a role.
+    drop
+        Columns to leave out.
+    impute
+        What stands in for missing values of a feature: the mean or the median of the column over all samples read, test samples
+        included. Without it missing values are refused.
+    categories
+        Covariates whose numbers are categories, such as a batch number.
+    separator, decimal, encoding, header
+        The mark between columns, the decimal mark, the encoding of the text, and whether there is a header, where they cannot
+        be found out.
+    file_column
+        The column that lists files of images, for a table that lists them; by default `file`, `path`, `image` or `filename`.
+    size, fit, bits, matte, orientation
+        For a table that lists images: see `read_images`.
     """
-    lines = _rows(path)
-    names = _header(path, lines[0][1])
-    if names:
-        lines = lines[1:]
-    if not lines:
+    rules = TableRules.of(features, drop, impute, categories)
+    images = {"size": size, "fit": fit, "bits": bits, "matte": matte, "orientation": orientation}
+    images = {name: value for name, value in images.items() if value is not None}
+    image_rules = ImageRules.of(**images)
+    table = open_table(path, separator, decimal, encoding, header)
+    listing = find_file_column(table, file_column)
+    if listing is not None:
+        return _listed(table, listing, roles, rules, image_rules)
+    if images:
+        raise ValueError(
+            f"{next(iter(images))} applies to images; {path} is a table of numbers; drop it, or name the column that lists "
+            "files "
+            "by file_column."
+        )
+    columns, usual = _assign(table, roles, rules)
+    taken = choose_features(path, table.names, roles, [*columns], rules)
+    places = {name: i for i, name in enumerate(table.names)}
+    wanted = [places[name] for name in taken] if table.names else list(range(table.width))
+    n, cells = described_cells(table, list(columns.values()))
+    if not n:
         raise ValueError(f"{path} must have at least one row of numbers below its header; got none; add rows.")
-    roles = _find_roles(path, names)
-    features = [i for i in range(len(lines[0][1])) if i not in roles.values()]
-    if not features:
+    wanted = _without_blank_end(table, wanted)
+    if not wanted:
         raise ValueError(
             f"{path} must have at least one column of numbers besides group and label (and source, id); got none; add one."
         )
-    x = _numbers(path, lines, features, names)
-    columns: dict[str, Any] = {}
-    for role, index in roles.items():
-        cells = [row[index].strip() for _, row in lines]
-        if role == "id":
-            columns["ids"] = np.array(cells)
-        elif role == "source":
-            columns["sources"] = _sources(path, cells)
-        else:
-            columns[f"{role}s"], columns[f"{role}_names"] = _groups(path, cells) if role == "group" else _labels(cells)
-    try:
-        return Samples(x, **columns, feature_names=tuple(names[i] for i in features) if names else ())
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"{path}: {error}") from None
+    x = complete(path, numbers(table, wanted, n), [table.name(i) for i in wanted], rules.impute)
+    columns_of = {name: cells[i] for name, i in columns.items()}
+    described = describe(path, columns_of, roles, usual, rules.categories, table.decimal)
+    return as_samples(path, x, tuple(table.names[i] for i in wanted) if table.names else (), described)
 
 
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the lines that are not empty with their line numbers, all of one width."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            lines = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except (UnicodeDecodeError, csv.Error) as error:
+def _listed(table: TextTable, listing: int, roles: Roles, rules: TableRules, images: ImageRules) -> Samples:
+    """Return the images that a table lists."""
+    if rules.features or rules.impute:
+        raise ValueError(f"features and impute are of tables of numbers; {table.path} lists images; leave them out.")
+    columns, usual = _assign(table, roles, rules)
+    n, cells = described_cells(table, [*columns.values(), listing])
+    if not n:
+        raise ValueError(f"{table.path} must list at least one file below its header; got none; add rows.")
+    others = [name for i, name in enumerate(table.names) if i not in (listing, *columns.values())]
+    if others:
+        notes.say(f"{table.path}: columns without a role are left out: {listed(others)}.")
+    columns_of = {name: cells[i] for name, i in columns.items()}
+    described = describe(table.path, columns_of, roles, usual, rules.categories, table.decimal)
+    return read_listed(table.path, cells[listing], described, images)
+
+
+def _assign(table: TextTable, roles: Roles, rules: TableRules) -> tuple[dict[str, int], dict[str, str]]:
+    """Return the columns with a role by name, and for those that have it by their name alone, which."""
+    path, names = table.path, table.names
+    named = (*roles.names, *rules.features, *rules.drop)
+    if not names and named and roles.required:
         raise ValueError(
-            f"{path} must be comma-separated text in UTF-8; it cannot be read ({error}); save it as UTF-8."
-        ) from None
-    if not lines:
-        raise ValueError(f"{path} must have rows of numbers; it is empty; add rows.")
-    width = len(lines[0][1])
-    for mark, words in SEPARATORS.items():
-        if any(mark in cell for cell in lines[0][1]):
-            raise ValueError(
-                f"{path} must have commas between its columns; its first line has {words}; save it with commas, and with "
-                "points in decimal numbers."
-            )
-    for number, row in lines:
-        if len(row) != width:
-            raise ValueError(
-                f"{path} must have {width} columns in every line, as in the first; got {len(row)} in line {number}; correct it."
-            )
-    return lines
-
-
-def _header(path: Path, first: list[str]) -> list[str]:
-    numeric = [_is_number(cell) for cell in first]
-    if all(numeric):
-        return []
-    names = [cell.strip() for cell in first]
-    if any(numeric):
-        raise ValueError(
-            f"{path} must have names or numbers in its first line; it mixes them ({listed(names, 60)}); name all columns."
+            f"{path} must have a header where columns are named; it has none, so there is no {named[0]!r}; add one."
         )
+    usual = assign_roles(path, names, roles, rules.drop)
+    described = {*roles.names, *usual}
+    columns = {name: i for i, name in enumerate(names) if name in described}
     if "" in names:
-        raise ValueError(
-            f"{path} must have a name for every column; column {names.index('') + 1} has none; "
-            "name it, or drop it if it is only a row index."
-        )
-    return names
+        _take_unnamed(table, roles, columns, usual)
+    return columns, usual
 
 
-def _find_roles(path: Path, names: list[str]) -> dict[str, int]:
-    """Return the columns of groups, labels and sources."""
-    roles: dict[str, int] = {}
-    for index, name in enumerate(names):
-        role = ROLES.get(name.lower())
-        if role in roles:
-            raise ValueError(f"{path} must have one column of {role}s; got two; rename one of them.")
-        if role:
-            roles[role] = index
-    return roles
+def _take_unnamed(table: TextTable, roles: Roles, columns: dict[str, int], usual: dict[str, str]) -> None:
+    """Take a first column without a name as the ids where each row has another one; a last one without any cell is left out."""
+    path, unnamed = table.path, [i for i, name in enumerate(table.names) if not name]
+    _, cells = described_cells(table, unnamed)
+    for i in unnamed:
+        if i == table.width - 1 and not any(cells[i]):
+            continue  # by a separator at the end of every line
+        if i or len(set(cells[i])) < len(cells[i]):
+            raise ValueError(
+                f"{path} must have a name for every column; column {i + 1} has none; name it, or leave it out if it is only a "
+                "row "
+                "index."
+            )
+        if roles.id is None and "id" not in usual.values():
+            columns[""], usual[""] = i, "id"
+            notes.say(f"{path}: the first column has no name and another value in every row: it is the id.")
 
 
-def _numbers(path: Path, lines: list[tuple[int, list[str]]], features: list[int], names: list[str]) -> Array:
-    try:
-        return np.array([[row[i] for i in features] for _, row in lines], dtype=np.float64)
-    except ValueError:
-        line, column = next((n, i) for n, row in lines for i in features if not _is_number(row[i]))
-        cells = {n: row[column].strip() for n, row in lines}
-        where = repr(shortened(names[column])) if names else f"number {column + 1}"
-        if not cells[line]:
-            got, advice = "got ''", "fill the cell, or leave the row or the column out"
-        elif all(not _is_number(cell) for cell in cells.values()):
-            got = f"got text in all of that column, such as {shortened(cells[line])!r}"
-            advice = f"leave it out, or name it {join_choices(dict.fromkeys(ROLES.values()))} if it is one"
-        else:
-            got, advice = f"got {shortened(cells[line])!r}", "correct it"
-        raise ValueError(f"{path} must have a number in line {line}, column {where}; {got}; {advice}.") from None
-
-
-def _groups(path: Path, cells: list[str]) -> tuple[Array, tuple[str, ...]]:
-    if all(_is_number(cell) for cell in cells):
-        return np.array(cells, dtype=np.float64), ()
-    names = tuple(dict.fromkeys(("background", *cells)))
-    if "background" not in cells or "" in cells:
-        raise ValueError(
-            f"{path} must have integers in its group column (0 is the background), or names of which one is 'background'; "
-            f"got {listed(map(repr, names[1:4]), 100)}; rename the background."
-        )
-    return np.array([names.index(cell) for cell in cells]), names
-
-
-def _labels(cells: list[str]) -> tuple[Array, tuple[str, ...]]:
-    if all(_is_number(cell) for cell in cells):
-        return np.array(cells, dtype=np.float64), ()
-    names = tuple(sorted(set(cells) - {""}))
-    return np.array([names.index(cell) if cell else -1 for cell in cells]), names
-
-
-def _sources(path: Path, cells: list[str]) -> Array:
-    if "" in cells:
-        raise ValueError(f"{path} must have a source in every row where it has a source column; got an empty cell; fill it in.")
-    return np.array(cells, dtype=np.float64 if all(_is_number(cell) for cell in cells) else str)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _without_blank_end(table: TextTable, features: list[int]) -> list[int]:
+    if table.names and not table.names[-1] and features and features[-1] == table.width - 1:
+        notes.say(f"{table.path} has a separator at the end of its lines.")
+        return features[:-1]
+    return [i for i in features if not table.names or table.names[i]]

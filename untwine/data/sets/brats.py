@@ -16,10 +16,10 @@ import numpy as np
 from untwine._typing import Array
 from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
+from untwine.data.imaging.scan import read_values
 from untwine.data.location import data_folder, missing_files
 from untwine.data.options import check_size, check_test_share
 from untwine.data.readers.arrays import load_arrays
-from untwine.data.readers.nifti import read_nifti
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_float, check_int
 from untwine.samples import Samples
@@ -127,7 +127,7 @@ def _read_volumes(root: Path, every: int) -> Iterator[tuple[str, Slices]]:
         segmentation = next((other for other in sorted(path.parent.iterdir()) if pattern.fullmatch(other.name)), None)
         if segmentation is None:
             raise ValueError(f"{path} must have a segmentation {visit}_seg.nii.gz beside it; not found; place it there.")
-        yield VISIT.sub(r"\1", visit), extract_slices(read_nifti(path), read_nifti(segmentation), every, str(path))
+        yield VISIT.sub(r"\1", visit), extract_slices(read_values(path), read_values(segmentation), every, str(path))
 
 
 def extract_slices(volume: Array, segmentation: Array, every: int = 1, name: str = "volume") -> Slices:

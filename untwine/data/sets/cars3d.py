@@ -15,6 +15,7 @@ from untwine.data.factor_grid import FactorGrid
 from untwine.data.images.resizing import channels_first, resize
 from untwine.data.location import locate
 from untwine.data.options import check_size
+from untwine.data.remote import Download, RemoteFile, require_files
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_choice, check_int
 
@@ -69,7 +70,7 @@ def cars3d(
 def cars3d_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
     """Return all of Cars3D as a grid of its factors, in memory."""
     size = check_size(size)
-    root = locate(folder, "Cars3D", ("cars3d", "cars"), "nips2015-analogy-data.tar.gz of www.scottreed.info")
+    root = locate(folder, "Cars3D", ("cars3d", "cars"), "nips2015-analogy-data.tar.gz of www.scottreed.info", "cars3d")
     paths = sorted(root.glob("*.mat"))
     if not paths:
         raise ValueError(f"Cars3D must be in {root} as .mat files; there are none; unpack the archive there.")
@@ -97,4 +98,12 @@ def _read_model(path: Path, size: int) -> Array:
     return channels_first(resize(im.transpose(3, 4, 0, 1, 2).reshape(-1, *im.shape[:3]), size))
 
 
-ENTRIES = {"cars3d": DataSet(cars3d, grid=cars3d_grid)}
+CARS3D = Download(
+    name="cars3d",
+    licence=CARD.licence,
+    folder="cars3d",
+    files=(RemoteFile(("http://www.scottreed.info/files/nips2015-analogy-data.tar.gz",)),),
+    check=lambda folder: require_files(folder, {"*.mat": 183}),
+    within="data/cars",
+)
+ENTRIES = {"cars3d": DataSet(cars3d, grid=cars3d_grid, downloads=(CARS3D,))}

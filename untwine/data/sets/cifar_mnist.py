@@ -21,8 +21,8 @@ from untwine.data.images.blending import blend, overlay, to_bytes
 from untwine.data.images.resizing import channels_first, resize
 from untwine.data.location import data_folder
 from untwine.data.options import check_size
-from untwine.data.readers.cifar10 import SIDE, read_cifar10
-from untwine.data.readers.mnist import read_mnist
+from untwine.data.readers.cifar10 import CIFAR10, SIDE, read_cifar10
+from untwine.data.readers.mnist import MNIST, read_mnist
 from untwine.data.sampling import sample_balanced
 from untwine.data.sources import linked_sources
 from untwine.data.splits import Splits
@@ -146,4 +146,4 @@ def _resize(images: Array, size: int) -> Array:
     return images if size == SIDE else channels_first(resize(np.ascontiguousarray(np.moveaxis(images, 1, -1)), size))
 
 
-ENTRIES = {"cifar_mnist": DataSet(cifar_mnist)}
+ENTRIES = {"cifar_mnist": DataSet(cifar_mnist, downloads=(CIFAR10, MNIST))}

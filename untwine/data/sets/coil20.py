@@ -16,6 +16,7 @@ from untwine.data.location import locate
 from untwine.data.options import check_size
 from untwine.data.readers.arrays import load_arrays
 from untwine.data.readers.image_files import image_paths, read_squares
+from untwine.data.remote import Download, RemoteFile, require_files
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_choice, check_int
 
@@ -74,7 +75,7 @@ def coil20_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGr
     """Return all of COIL-20 as a grid of object and pose, in memory."""
     size = check_size(size)
     source = "the processed images of www.cs.columbia.edu/CAVE/software/softlib/coil-20.php"
-    root = locate(folder, "COIL-20", ("coil20", "coil-20-proc"), source)
+    root = locate(folder, "COIL-20", ("coil20", "coil-20-proc"), source, "coil20")
     npz = next(iter(sorted(root.glob("coil20*.npz"))), None)
     images, factors = _read_npz(npz, size) if npz is not None else _read_folder(root, size)
     objects, poses = (np.unique(column) for column in factors.T)
@@ -115,4 +116,17 @@ def _read_npz(path: Path, size: int) -> tuple[Array, Array]:
     return resize(images, size)[:, None], np.column_stack([objects, poses]).astype(np.int64)
 
 
-ENTRIES = {"coil20": DataSet(coil20, grid=coil20_grid)}
+def _check_files(folder: Path) -> None:
+    if not any(folder.glob("coil20*.npz")):
+        require_files(folder, {"**/obj*__*.png": 1_440})
+
+
+COIL20 = Download(
+    name="coil20",
+    licence=CARD.licence,
+    folder="coil20",
+    files=(RemoteFile(("https://www.cs.columbia.edu/CAVE/databases/SLAM_coil-20_coil-100/coil-20/coil-20-proc.zip",)),),
+    check=_check_files,
+    limits=(2_000, 500_000_000),
+)
+ENTRIES = {"coil20": DataSet(coil20, grid=coil20_grid, downloads=(COIL20,))}

@@ -10,6 +10,7 @@ in `digit_style`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from untwine.data.data_set import DataSet
 from untwine.data.images.outlines import DRAWN, outlines, restyle
 from untwine.data.location import data_folder
 from untwine.data.options import check_size
-from untwine.data.readers.mnist import read_mnist
+from untwine.data.readers.mnist import MNIST, read_mnist
 from untwine.data.readers.sklearn_digits import read_digits, split_digits, upsample_digits
 from untwine.data.sampling import sample_in_rounds
 from untwine.data.splits import Splits
@@ -155,4 +156,4 @@ def _draw(ink: Array, classes: Array, indices: Array, styles: Array, size: int) 
     return Samples(x, factors=factors, factor_names=DIGIT + STYLE, sources=indices)
 
 
-ENTRIES = {"digit_style": DataSet(digit_style)}
+ENTRIES = {"digit_style": DataSet(digit_style, downloads=(replace(MNIST, unless={"digits": "embedded"}),))}

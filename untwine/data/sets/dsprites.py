@@ -20,6 +20,7 @@ from untwine.data.images.sprites import SHAPES, SIDE, draw_sprites
 from untwine.data.location import data_folder
 from untwine.data.options import check_pooled_size
 from untwine.data.readers.large_arrays import iterate_blocks, open_array
+from untwine.data.remote import Download, RemoteFile
 from untwine.data.splits import Splits
 
 NAMES = ("shape", "scale", "orientation", "x", "y")
@@ -160,7 +161,14 @@ def dsprites_redrawn_grid(*, size: int = 64) -> FactorGrid:
     return FactorGrid(NAMES, values, read, label="shape", label_names=SHAPES)
 
 
+DSPRITES = Download(
+    name="dsprites",
+    licence=CARD.licence,
+    folder="dsprites",
+    files=(RemoteFile((f"https://github.com/google-deepmind/dsprites-dataset/raw/master/{FILE}",)),),
+    check=lambda folder: open_array(folder / FILE, "imgs"),
+)
 ENTRIES = {
-    "dsprites": DataSet(dsprites, grid=dsprites_grid, stand_in=dsprites_stand_in),
+    "dsprites": DataSet(dsprites, grid=dsprites_grid, stand_in=dsprites_stand_in, downloads=(DSPRITES,)),
     "dsprites_redrawn": DataSet(dsprites_redrawn, grid=dsprites_redrawn_grid),
 }

@@ -20,8 +20,8 @@ from untwine.data.images.resizing import average_pool
 from untwine.data.images.sprites import SHAPES, SIDE
 from untwine.data.location import data_folder
 from untwine.data.options import check_pooled_size
-from untwine.data.readers.mnist import read_mnist
-from untwine.data.sets.dsprites import NAMES, dsprites_grid
+from untwine.data.readers.mnist import MNIST, read_mnist
+from untwine.data.sets.dsprites import DSPRITES, NAMES, dsprites_grid
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_choice, check_int
 from untwine.samples import Samples, unit_range
@@ -125,4 +125,4 @@ def draw_four_digits(x: Array, y: Array, n: int, rng: np.random.Generator) -> tu
     return squares, ink
 
 
-ENTRIES = {"dsprites_mnist": DataSet(dsprites_mnist)}
+ENTRIES = {"dsprites_mnist": DataSet(dsprites_mnist, downloads=(MNIST, DSPRITES))}

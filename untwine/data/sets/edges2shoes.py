@@ -12,6 +12,7 @@ from untwine.data.data_set import DataSet
 from untwine.data.location import locate
 from untwine.data.options import check_limit, check_size
 from untwine.data.readers.image_files import image_paths, read_squares
+from untwine.data.remote import GIGABYTE, Download, RemoteFile, require_files
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_int
 from untwine.samples import Samples
@@ -61,7 +62,13 @@ def edges2shoes(
     """
     size, rng = check_size(size), np.random.default_rng(check_int("seed", seed, 0))
     limits = check_limit("n_train", n_train), check_limit("n_test", n_test)
-    root = locate(folder, "Edges2Shoes", ("edges2shoes",), "efrosgans.eecs.berkeley.edu/pix2pix/datasets/edges2shoes.tar.gz")
+    root = locate(
+        folder,
+        "Edges2Shoes",
+        ("edges2shoes",),
+        "efrosgans.eecs.berkeley.edu/pix2pix/datasets/edges2shoes.tar.gz",
+        "edges2shoes",
+    )
     paths = [image_paths(root / name) if (root / name).is_dir() else [] for name in ("train", "val")]
     if not all(paths):
         raise ValueError(
@@ -87,4 +94,13 @@ def _read(paths: list[Path], offset: int, indices: Array, size: int) -> Samples:
     )
 
 
-ENTRIES = {"edges2shoes": DataSet(edges2shoes)}
+EDGES2SHOES = Download(
+    name="edges2shoes",
+    licence=CARD.licence,
+    folder="edges2shoes",
+    files=(RemoteFile(("https://efrosgans.eecs.berkeley.edu/pix2pix/datasets/edges2shoes.tar.gz",)),),
+    check=lambda folder: require_files(folder, {"train/*.jpg": 49_825, "val/*.jpg": 200}),
+    within="edges2shoes",
+    limits=(60_000, 10 * GIGABYTE),
+)
+ENTRIES = {"edges2shoes": DataSet(edges2shoes, downloads=(EDGES2SHOES,))}

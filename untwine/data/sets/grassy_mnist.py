@@ -20,9 +20,10 @@ from untwine._typing import Array
 from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.images.blending import blend, blend_threshold, overlay
-from untwine.data.images.photographs import brightness_and_greenness, crop_squares, read_photographs
+from untwine.data.images.photographs import brightness_and_greenness, crop_squares, list_photographs, read_photographs
 from untwine.data.location import data_folder
-from untwine.data.readers.mnist import read_mnist
+from untwine.data.readers.mnist import MNIST, read_mnist
+from untwine.data.remote import Download
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_float, check_int
 from untwine.samples import Samples
@@ -179,4 +180,12 @@ def _contrast(
     return Samples.contrast(target=target, background=own)
 
 
-ENTRIES = {"grassy_mnist": DataSet(grassy_mnist), "grassy_mnist_nonlinear": DataSet(grassy_mnist_nonlinear)}
+GRASS = Download(
+    name="grass",
+    licence="that of the photographs.",
+    folder="grass",
+    files=(),
+    check=list_photographs,
+    by_hand="photographs of grass, as .jpg or .png, such as those of github.com/lewisevans2007/OpenImages.",
+)
+ENTRIES = {load.__name__: DataSet(load, downloads=(MNIST, GRASS)) for load in (grassy_mnist, grassy_mnist_nonlinear)}

@@ -14,6 +14,7 @@ from untwine.data.images.resizing import average_pool, channels_first
 from untwine.data.location import locate
 from untwine.data.options import check_pooled_size
 from untwine.data.readers.large_arrays import open_array
+from untwine.data.remote import Download, RemoteFile
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_choice
 
@@ -26,6 +27,7 @@ NAMES = (
     "horizontal axis",
     "vertical axis",
 )
+ADDRESS = "https://huggingface.co/datasets/waleedgondal/mpi3d/resolve/main"
 # Levels of each factor by the number of images: real_complex has fewer.
 SIZES = {1_036_800: (6, 6, 2, 3, 3, 40, 40), 460_800: (4, 4, 2, 3, 3, 40, 40)}
 # File names of each kind; real_complex was published under a name of its own.
@@ -88,8 +90,9 @@ def mpi3d_grid(*, kind: str = "toy", size: int = 64, folder: str | Path | None =
     """Return all of MPI3D as a grid of its factors, read on demand: quickly from an .npy, slowly from an .npz."""
     size = check_pooled_size(size, 64)
     check_choice("kind", kind, KINDS)
-    files = tuple(f"mpi3d/{name}.{ending}" for ending in ("npy", "npz") for name in KINDS[kind])
-    path = locate(folder, "MPI3D", files, "the file of github.com/rr-learning/disentanglement_dataset")
+    path = locate(
+        folder, "MPI3D", _file_names(kind), "the file of github.com/rr-learning/disentanglement_dataset", f"mpi3d_{kind}"
+    )
     shape, read_images = open_array(path, "images")
     if shape[1:] != (64, 64, 3) or shape[0] not in SIZES:
         counts = " or ".join(map(str, SIZES))
@@ -101,4 +104,30 @@ def mpi3d_grid(*, kind: str = "toy", size: int = 64, folder: str | Path | None =
     return FactorGrid(NAMES, tuple(np.arange(float(n)) for n in SIZES[shape[0]]), read, label="object shape")
 
 
-ENTRIES = {"mpi3d": DataSet(mpi3d, grid=mpi3d_grid)}
+def _download(kind: str) -> Download:
+    """Return the download of a kind; real_complex is published where only a browser can download it."""
+    if kind == "real_complex":
+        files: tuple[RemoteFile, ...] = ()
+        by_hand = f"{KINDS[kind][1]}.npz, which github.com/rr-learning/disentanglement_dataset links to."
+    else:
+        files, by_hand = (RemoteFile((f"{ADDRESS}/mpi3d_{kind}.npz",)),), ""
+    return Download(
+        name=f"mpi3d_{kind}",
+        licence=CARD.licence,
+        folder="mpi3d",
+        files=files,
+        check=lambda folder: _check_kind(folder, kind),
+        by_hand=by_hand,
+        when={"kind": kind},
+    )
+
+
+def _check_kind(folder: Path, kind: str) -> None:
+    open_array(locate(folder, "MPI3D", _file_names(kind), "its file"), "images")
+
+
+def _file_names(kind: str) -> tuple[str, ...]:
+    return tuple(f"mpi3d/{name}.{ending}" for ending in ("npy", "npz") for name in KINDS[kind])
+
+
+ENTRIES = {"mpi3d": DataSet(mpi3d, grid=mpi3d_grid, downloads=tuple(map(_download, KINDS)))}

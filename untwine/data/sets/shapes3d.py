@@ -14,6 +14,7 @@ from untwine.data.images.resizing import average_pool, channels_first
 from untwine.data.location import locate
 from untwine.data.options import check_pooled_size
 from untwine.data.readers.large_arrays import load_array, open_array
+from untwine.data.remote import Download, RemoteFile, require_files
 from untwine.data.splits import Splits
 
 NAMES = ("floor hue", "wall hue", "object hue", "scale", "shape", "orientation")
@@ -61,7 +62,7 @@ def shapes3d(
 def shapes3d_grid(*, size: int = 64, folder: str | Path | None = None) -> FactorGrid:
     """Return all of 3D Shapes as a grid of its factors, read on demand."""
     size = check_pooled_size(size, 64)
-    path = locate(folder, "3D Shapes", FILES, "the file of github.com/google-deepmind/3d-shapes")
+    path = locate(folder, "3D Shapes", FILES, "the file of github.com/google-deepmind/3d-shapes", "shapes3d")
     labels = load_array(path, "labels")
     shape, read_images = open_array(path, "images")
     if shape[1:] != (64, 64, 3) or labels.shape != (shape[0], len(NAMES)):
@@ -83,4 +84,21 @@ def shapes3d_grid(*, size: int = 64, folder: str | Path | None = None) -> Factor
     return FactorGrid(NAMES, values, read, label="shape", label_names=SHAPES)
 
 
-ENTRIES = {"shapes3d": DataSet(shapes3d, grid=shapes3d_grid)}
+def _check_signature(folder: Path) -> None:
+    """Refuse a folder without a file that begins as HDF5 does; what is in it is read with h5py, which may not be installed."""
+    path = next((folder / Path(name).name for name in FILES if (folder / Path(name).name).is_file()), folder / "3dshapes.h5")
+    require_files(folder, {path.name: 1})
+    with path.open("rb") as file:
+        beginning = file.read(8)
+    if path.suffix == ".h5" and beginning != b"\x89HDF\r\n\x1a\n":
+        raise ValueError(f"{path} must be an HDF5 file; it begins with {beginning.hex() or 'nothing'}; download it again.")
+
+
+SHAPES3D = Download(
+    name="shapes3d",
+    licence=CARD.licence,
+    folder="shapes3d",
+    files=(RemoteFile(("https://storage.googleapis.com/3d-shapes/3dshapes.h5",), 267_573_662),),
+    check=_check_signature,
+)
+ENTRIES = {"shapes3d": DataSet(shapes3d, grid=shapes3d_grid, downloads=(SHAPES3D,))}

@@ -22,6 +22,7 @@ from untwine.data.images.resizing import resize
 from untwine.data.location import locate
 from untwine.data.options import check_size
 from untwine.data.readers.gzipped import read_bytes
+from untwine.data.remote import Download, RemoteFile
 from untwine.data.splits import Splits
 from untwine.registry.checks import check_choice, check_int
 from untwine.samples import Samples
@@ -30,6 +31,7 @@ NAMES = ("category", "instance", "elevation", "azimuth", "lighting")
 CATEGORIES = ("animal", "human", "airplane", "truck", "car")
 SPLITS = ("5x46789x9x18x6x2x96x96-training", "5x01235x9x18x6x2x96x96-testing")
 TYPES: dict[int, np.dtype[Any]] = {0x1E3D4C55: np.dtype("u1"), 0x1E3D4C54: np.dtype("<i4")}
+KINDS = ("dat", "cat", "info")
 CONTENTS = {"": (), "azimuth": ("azimuth",), "pose": ("azimuth", "elevation")}
 
 
@@ -169,10 +171,10 @@ def _read(size: int, folder: str | Path | None) -> tuple[FactorGrid, Array]:
     """Return the grid, and the levels of the instance that are in the files' own test split."""
     size = check_size(size)
     source = "the six files of cs.nyu.edu/~ylclab/data/norb-v1.0-small"
-    root = locate(folder, "SmallNORB", ("smallnorb", "small_norb"), source)
+    root = locate(folder, "SmallNORB", ("smallnorb", "small_norb"), source, "smallnorb")
     images, factors_of_splits = [], []
     for split in SPLITS:
-        dat, cat, info = (read_matrix(_find(root, split, kind)) for kind in ("dat", "cat", "info"))
+        dat, cat, info = (read_matrix(_find(root, split, kind)) for kind in KINDS)
         if dat.ndim != 4 or dat.dtype != np.uint8 or cat.shape != dat.shape[:1] or info.shape != (len(dat), 4):
             raise ValueError(
                 f"{root} must hold dat (n, 2, 96, 96), cat (n,) and info (n, 4) for {split}; got {dat.shape}, {cat.shape} "
@@ -205,4 +207,18 @@ def _find(root: Path, split: str, kind: str) -> Path:
     return path
 
 
-ENTRIES = {"smallnorb": DataSet(smallnorb, grid=smallnorb_grid), "smallnorb_poses": DataSet(smallnorb_poses)}
+SMALLNORB = Download(
+    name="smallnorb",
+    licence=CARD.licence,
+    folder="smallnorb",
+    files=tuple(
+        RemoteFile((f"https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/smallnorb-{split}-{kind}.mat.gz",))
+        for split in SPLITS
+        for kind in KINDS
+    ),
+    check=lambda folder: [read_matrix(_find(folder, split, kind)) for split in SPLITS for kind in KINDS],
+)
+ENTRIES = {
+    "smallnorb": DataSet(smallnorb, grid=smallnorb_grid, downloads=(SMALLNORB,)),
+    "smallnorb_poses": DataSet(smallnorb_poses, downloads=(SMALLNORB,)),
+}

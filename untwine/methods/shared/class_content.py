@@ -60,6 +60,7 @@ class ClassContent(Trained):
     loss: Loss = "l2"
     networks: ClassContentNetworks = "auto"  # type: ignore[assignment]  # one name more than elsewhere
     needs: ClassVar[Needs] = "labels"
+    takes_covariates: ClassVar[bool] = True
 
     @property
     def blocks(self) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from torch import Tensor
 
@@ -47,6 +47,7 @@ class InfoGANOptions(Trained):
     loop_d: Count = 1
     loop_cr: Count = 1
     lr: Positive = 2e-4
+    takes_covariates: ClassVar[bool] = True
 
     def check_regulariser(self, field: str, width: int | str) -> None:
         """Refuse the contrastive regulariser for a block of one dimension: it would have nothing to predict."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from untwine.method.fields import Count, Likelihood, Positive
+from untwine.method.covariates import LIBRARY
+from untwine.method.fields import Count, Library, Likelihood, Positive
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
+from untwine.networks.counts import COUNTS
+from untwine.samples import Samples
 from untwine.training.batches import Batch
 from untwine.training.stage import Move, Player, Stage
 
@@ -24,13 +28,34 @@ class GaussianVAE(Trained):
     ----------
     likelihood
         The likelihood p(x | codes): `gaussian_learned` learns a variance for each column or channel, `gaussian` and `laplace`
-        have a fixed scale, `bernoulli` is for images. `auto` is `gaussian_learned` for vectors and `gaussian` for images.
+        have a fixed scale, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
+        with a learned dispersion for each feature. `auto` is `gaussian_learned` for vectors and `gaussian` for images.
     scale
         The standard deviation of a `gaussian` likelihood, or the scale of a `laplace` one.
+    library
+        The library sizes of counts: `observed`, the total of each sample, or `learned`, predicted by a head of the encoder.
     """
 
     likelihood: Likelihood = "auto"
     scale: Positive = 0.16
+    library: Library = "observed"
+    takes_covariates: ClassVar[bool] = True
+    takes_volumes: ClassVar[bool] = True
+
+    @property
+    def counts(self) -> bool:
+        """Whether the likelihood is one of counts."""
+        return self.likelihood in COUNTS
+
+    def calibrate(self, samples: Samples) -> None:
+        """Give the likelihood of counts the library sizes and the mean shares of the training samples."""
+        super().calibrate(samples)
+        if self.counts:
+            self.nets_["vae"].counts.fit(samples.x)
+
+    def library_sizes(self, x: Tensor) -> dict[str, Tensor]:
+        """Return the library sizes (n, 1) of counts."""
+        return {LIBRARY: self.nets_["vae"].library_size(x)}
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return encoder and decoder."""

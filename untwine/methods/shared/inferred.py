@@ -3,24 +3,70 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
 from untwine.linear.contrast import contrast_test
-from untwine.samples import Samples
+from untwine.method.contract import NotFittedError
+from untwine.registry.blocks import salient_blocks
+from untwine.samples import BACKGROUND, Samples
+
+Salient = Literal["shared", "per_target"]
+PER_TARGET = ("principled_vae", "contrastive_vae", "mm_cvae", "sep_vae")  # the methods with a salient block for each target
 
 
 def salient_width(n_salient: int | str, samples: Samples) -> dict[str, int]:
     """Return the number of salient dimensions by the contrast test, at least 1, where `n_salient` is "auto"."""
     if n_salient != "auto":
         return {}
+    return {"n_salient": _width(samples, "the target")}
+
+
+def infer_targets(n_salient: int | str, samples: Samples) -> dict[str, Any]:
+    """Return the names of the targets' salient blocks and, where `n_salient` is "auto", their widths.
+
+    Targets are those that have samples; each needs two.
+    """
+    groups, names = np.asarray(samples.groups), samples.group_names
+    targets, counts = np.unique(groups[groups != BACKGROUND], return_counts=True)
+    if counts.min() < 2:
+        few = names[targets[counts.argmin()]]
+        raise ValueError(
+            f"salient='per_target' needs at least 2 samples of every target; got 1 of {few!r}; add some, or leave it out."
+        )
+    blocks = salient_blocks(names)
+    inferred: dict[str, Any] = {"targets": [blocks[target - 1] for target in targets]}
+    if n_salient == "auto":
+        chosen = [np.isin(groups, (BACKGROUND, target)) for target in targets]
+        inferred["widths"] = [_width(samples[mask], repr(names[target])) for target, mask in zip(targets, chosen, strict=True)]
+    return inferred
+
+
+def target_blocks(n_salient: int | str, inferred: Mapping[str, Any]) -> dict[str, int]:
+    """Return the width of each target's salient block, by name, from what `infer_targets` returned."""
+    if "targets" not in inferred:
+        raise NotFittedError("salient='per_target' names its blocks after the targets of the data; call fit first.")
+    names = inferred["targets"]
+    return dict(zip(names, inferred["widths"] if n_salient == "auto" else [int(n_salient)] * len(names), strict=True))
+
+
+def refuse_per_target(title: str, salient: Salient, reason: str) -> None:
+    """Refuse a salient block for each target, for methods whose objective does not allow it."""
+    if salient == "per_target":
+        others = ", ".join(PER_TARGET)
+        raise ValueError(f"{title}: salient must be 'shared', as {reason}; got 'per_target'; take one of {others}.")
+
+
+def _width(samples: Samples, target: str) -> int:
     # What is fitted does not depend on sources, which fingerprints of samples leave out.
     width = contrast_test(replace(samples, sources=None, source_names=())).n_salient
     if not width:
-        message = "n_salient='auto': no direction of the target is significant by the contrast test; it gets 1 dimension."
-        warnings.warn(message, UserWarning, stacklevel=5)
-    return {"n_salient": max(1, width)}
+        message = f"n_salient='auto': no direction of {target} is significant by the contrast test; it gets 1 dimension."
+        warnings.warn(message, UserWarning, stacklevel=6)
+    return max(1, width)
 
 
 def class_counts(samples: Samples) -> dict[str, int]:

@@ -76,6 +76,7 @@ class LinearContrastive(Solved):
     n_salient: Width = 2
     needs: ClassVar[Needs] = "groups"
     standardises: ClassVar[bool] = False
+    takes_volumes: ClassVar[bool] = True
     numbers: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
@@ -129,7 +130,7 @@ class LinearContrastive(Solved):
         subspaces = self._subspaces()
         x: Tensor = subspaces.origin + codes["common"] @ subspaces.common + codes["salient"] @ subspaces.outward
         x = x.view(-1, *self.shape_)
-        return x.clamp(0, 1) if len(self.shape_) == 3 else x
+        return x.clamp(0, 1) if len(self.shape_) > 1 else x
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw codes with the covariance that they have: the common ones in the background, the salient ones in the target."""

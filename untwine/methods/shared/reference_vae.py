@@ -14,6 +14,7 @@ from untwine._typing import Array
 from untwine.method.fields import Positive
 from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import TwoBlockVAE
+from untwine.methods.shared.inferred import refuse_per_target
 from untwine.methods.shared.published_data import REFERENCE
 from untwine.methods.shared.unsupervised_presets import EPOCHS, NETWORKS
 from untwine.networks.autoencoder import Autoencoder
@@ -35,8 +36,9 @@ class ReferenceVAE(TwoBlockVAE):
     ----------
     likelihood
         The likelihood p(x | codes): `gaussian_learned` learns a variance for each column or channel, `gaussian` and `laplace`
-        have a fixed scale, `bernoulli` is for images. `auto` is `gaussian_learned` for vectors and, as in the paper, `laplace`
-        for images.
+        have a fixed scale, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
+        with a learned dispersion for each feature. `auto` is `gaussian_learned` for vectors and, as in the paper, `laplace` for
+        images.
     trunks
         The encoder: `shared` has one trunk with the heads of both blocks, `separate` is a network for each block, the paper's.
     """
@@ -44,10 +46,15 @@ class ReferenceVAE(TwoBlockVAE):
     scale: Positive = 0.1
     trunks: Literal["shared", "separate"] = "shared"
 
+    def check(self) -> None:
+        """Refuse a salient block for each target."""
+        super().check()
+        refuse_per_target(type(self).__name__, self.salient, "its objective leaves e of all samples but the target's open")
+
     def autoencoder(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> Autoencoder:
         """Return encoder and decoder, with a Laplace likelihood for images unless another is chosen."""
         spec = copy.copy(self)
-        if self.likelihood == "auto" and len(shape) == 3:
+        if self.likelihood == "auto" and len(shape) > 1:
             spec.likelihood = "laplace"
         return Autoencoder(spec, shape, own, separate=self.trunks == "separate")
 

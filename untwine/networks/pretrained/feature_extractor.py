@@ -68,7 +68,7 @@ def feature_extractor(name: str | None = None, folder: str | Path | None = None)
             raise ValueError(
                 f"the weights of {known} must be in {place / start}*.safetensors or .npz; got no such file; put one there."
             )
-    return FeatureExtractor("random", _extract_in_batches(_random_network(), 64))
+    return FeatureExtractor("random", _extract_in_batches(random_network(), 64))
 
 
 def custom_extractor(name: str, network: Callable[[Tensor], Any], side: int) -> FeatureExtractor:
@@ -119,7 +119,8 @@ class _RandomNetwork(nn.Module):
         return torch.cat(features, 1), None
 
 
-def _random_network() -> nn.Module:
+def random_network() -> nn.Module:
+    """Return convolutions with fixed random weights: the same at every call."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         return _RandomNetwork().eval()

@@ -17,7 +17,7 @@ CAPTION = (
 
 def class_swaps(run: Run) -> Markup:
     """Return the grid of classes and contents; nothing for methods without them."""
-    if not ({"class", "content"} <= set(run.blocks) and run.has_images):
+    if not ({"class", "content"} <= set(run.blocks) and run.draws_images):
         return Markup("")
     swaps = run.gallery.class_swaps
     if swaps is None:
@@ -26,4 +26,4 @@ def class_swaps(run: Run) -> Markup:
     return image(figure, "A grid of images, a class in each row and a content in each column.", CAPTION, wide=True)
 
 
-SECTION = Section("Class and content swaps", 30, class_swaps)
+SECTION = Section("Class and content swaps", 30, class_swaps, decodes=True)

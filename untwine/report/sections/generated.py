@@ -21,4 +21,4 @@ def generated(run: Run) -> Markup:
     return image(figure, "Images generated from codes that were drawn from the prior.", CAPTION)
 
 
-SECTION = Section("Samples from the prior", 130, generated)
+SECTION = Section("Samples from the prior", 130, generated, decodes=True)

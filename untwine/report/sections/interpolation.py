@@ -22,4 +22,4 @@ def interpolation(run: Run) -> Markup:
     return image(plots.interpolation(grid), "A grid of images that change smoothly between four corners.", CAPTION)
 
 
-SECTION = Section("Interpolation of the salient block", 80, interpolation)
+SECTION = Section("Interpolation of the salient block", 80, interpolation, decodes=True)

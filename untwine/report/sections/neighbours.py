@@ -18,7 +18,7 @@ CAPTION = (
 def neighbours(run: Run) -> Markup:
     """Return which images are nearest to each other in each block."""
     neighbours = run.gallery.neighbours
-    if neighbours is None or not (set(BLOCKS) <= set(run.blocks) and run.has_images):
+    if neighbours is None or not (set(BLOCKS) <= set(run.blocks) and run.draws_images):
         return Markup("")
     near = {block: neighbours.nearest[block] for block in BLOCKS if block in neighbours.nearest}
     if not near or any(cells.shape[1] == 0 for cells in near.values()):

@@ -24,4 +24,4 @@ def reconstructions(run: Run) -> Markup:
     return join(*figures)
 
 
-SECTION = Section("Reconstructions", 50, reconstructions)
+SECTION = Section("Reconstructions", 50, reconstructions, decodes=True)

@@ -12,6 +12,7 @@ from untwine.report.section import Section
 from untwine.runs.reading import Run
 
 WIDTH = 92
+OWN = "own"  # the name of a module that was given in Python
 
 
 def reproduce(run: Run) -> Markup:
@@ -31,6 +32,7 @@ def command_line(run: Run) -> str:
         f"--data {shlex.quote(str(run.table('data').get('name') or 'YOUR_DATA'))}",
     ]
     words += [f"--data-set {shlex.quote(f'{key}={_text(value)}')}" for key, value in _options(run).items()]
+    words += [f"--features {shlex.quote(features)}"] if (features := _features(run)) else []
     words += [f"--set {shlex.quote(f'{key}={_text(value)}')}" for key, value in run.table("params").items()]
     words += [f"--out {shlex.quote(str(run.path))}"]
     return " \\\n    ".join(_wrap(words, " ")) + f"\nuntwine evaluate {shlex.quote(str(run.path))}"
@@ -42,15 +44,25 @@ def python_lines(run: Run) -> str:
     given = "".join(f", {key}={value!r}" for key, value in _options(run).items())
     own = run.card.get("own_networks")
     networks = ", networks=networks" if own else ""
+    features = _features(run)
+    loaded = ", features=features" if features == OWN else ""
+    fitted = loaded or (f", features={features!r}" if features else "")
     lines = ["import untwine as un", ""]
     lines += [
         f"data = un.load({str(name)!r}{given})" if name else "data = ...  # your own: data.train and data.test, each Samples"
     ]
     lines += [f"networks = ...  # your own modules: {', '.join(map(str, own))}"] if isinstance(own, list) and own else []
-    lines += [f"method = un.load_method({str(run.path)!r}{networks})"]
+    lines += ["features = ...  # your own frozen module"] if loaded else []
+    lines += [f"method = un.load_method({str(run.path)!r}{networks}{loaded})"]
     params = _wrap([f"{key}={value!r}," for key, value in run.table("params").items()], " ")
-    lines += ["again = type(method)(", *(f"    {line}" for line in params), f").fit(data.train{networks})"]
+    lines += ["again = type(method)(", *(f"    {line}" for line in params), f").fit(data.train{networks}{fitted})"]
     return "\n".join([*lines, "un.evaluate(again, data.test)"])
+
+
+def _features(run: Run) -> str:
+    """Return the name of the network whose features of images the run was fitted on; empty where there is none."""
+    features = run.table("data").get("features")
+    return str(features.get("name", "")) if isinstance(features, Mapping) else ""
 
 
 def _options(run: Run) -> Mapping[str, Any]:

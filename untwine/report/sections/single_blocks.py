@@ -23,4 +23,4 @@ def single_blocks(run: Run) -> Markup:
     return sample_rows(rows, alt, CAPTION)
 
 
-SECTION = Section("Decoding single blocks", 40, single_blocks)
+SECTION = Section("Decoding single blocks", 40, single_blocks, decodes=True)

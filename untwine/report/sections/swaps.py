@@ -24,4 +24,4 @@ def swaps(run: Run) -> Markup:
     return image(figure, "A grid of images with swapped blocks.", CAPTION)
 
 
-SECTION = Section("Swaps", 60, swaps)
+SECTION = Section("Swaps", 60, swaps, decodes=True)

@@ -30,4 +30,4 @@ def transfer(run: Run) -> Markup:
     return sample_rows(rows, "Targets without their salient block, and backgrounds with it.", CAPTION)
 
 
-SECTION = Section("Removing and transferring the salient block", 70, transfer)
+SECTION = Section("Removing and transferring the salient block", 70, transfer, decodes=True)

@@ -17,7 +17,7 @@ NOTE = (
 
 def traversals(run: Run) -> Markup:
     """Return images along each latent of each block; nothing for vectors."""
-    if "shape" in run.card and not run.has_images:
+    if "shape" in run.card and not run.draws_images:
         return Markup("")
     figures = []
     for block in run.blocks:
@@ -28,4 +28,4 @@ def traversals(run: Run) -> Markup:
     return join(tag("p", NOTE, class_="note"), *figures) if figures else missing(run, "latent traversals")
 
 
-SECTION = Section("Latent traversals", 110, traversals)
+SECTION = Section("Latent traversals", 110, traversals, decodes=True)

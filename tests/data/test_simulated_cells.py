@@ -1,0 +1,70 @@
+"""Simulated cells: what is planted is there, and groups differ in more than responses."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from untwine.data import load
+from untwine.data.sets.simulated_cells import responding_genes
+
+
+@pytest.fixture(scope="module")
+def splits():
+    return load("simulated_cells", n_target=1500, n_background=1500, n_test=300, n_genes=400, seed=1)
+
+
+def log_share(samples):
+    return np.log1p(samples.x / samples.x.sum(axis=1, keepdims=True) * 2000)
+
+
+def test_x_are_counts_and_only_treated_cells_have_a_response(splits):
+    train = splits.train
+    assert train.x.min() == 0
+    assert np.equal(train.x, np.rint(train.x)).all()
+    assert train.group_names == ("background", "treated")
+    assert set(train.target.labels) == {0, 1, 2, 3}
+    assert set(train.background.labels) == {-1}
+    assert train.covariates.levels == (("first", "second"),)
+    assert train.feature_names[:2] == ("gene 0", "gene 1")
+
+
+def test_a_response_changes_its_genes_and_no_others(splits):
+    """Among cells of one type and batch, the genes that differ between responders and the others are those that respond."""
+    target = splits.train.target
+    x, responds = log_share(target), responding_genes(n_genes=400, seed=1)
+    assert 0.1 < responds.mean() < 0.2
+    same = (target.factors[:, 0] == 4) & (target.covariates.values[:, 0] == 1)
+    none = x[same & (target.labels == 0)]
+    shifts = []
+    for response in (1, 2, 3):
+        cells = x[same & (target.labels == response)]
+        error = np.sqrt(cells.var(axis=0) / len(cells) + none.var(axis=0) / len(none)) + 1e-3
+        shifts.append(np.abs(cells.mean(axis=0) - none.mean(axis=0)) / error)
+    largest = np.max(shifts, axis=0)
+    assert roc_auc_score(responds, largest) > 0.93
+    assert np.quantile(largest[~responds], 0.95) < 4
+
+
+def test_groups_differ_in_types_batches_and_depth_too(splits):
+    target, background = splits.train.target, splits.train.background
+    assert (target.covariates.values == 1).mean() == pytest.approx(0.7, abs=0.04)
+    assert (background.covariates.values == 1).mean() == pytest.approx(0.3, abs=0.04)
+    assert (target.factors[:, 0] == 0).mean() == pytest.approx(0.1, abs=0.03)
+    assert (background.factors[:, 0] == 0).mean() == pytest.approx(0.3, abs=0.04)
+    assert target.x.sum(axis=1).mean() < 0.8 * background.x.sum(axis=1).mean()
+
+
+def test_counts_have_the_variance_of_a_negative_binomial():
+    """With one cell type's genes alike and no effects, the variance is mean + mean^2 / dispersion."""
+    cells = load("simulated_cells", n_target=6000, n_background=10, n_test=10, effect=0, batch=0, dispersion=2.0).train.target
+    alike = cells[(cells.factors[:, 0] == 4) & (np.abs(cells.factors[:, 1] - np.log(2500) + 0.4) < 0.05)]
+    mean, variance = alike.x.mean(axis=0), alike.x.var(axis=0)
+    genes = mean > 3
+    ratio = (variance[genes] - mean[genes]) / mean[genes] ** 2
+    assert np.median(ratio) == pytest.approx(0.5, abs=0.06)
+
+
+def test_both_splits_share_the_programs_and_no_cell(splits):
+    train, test = (log_share(one.background).mean(axis=0) for one in splits)
+    assert np.corrcoef(train, test)[0, 1] > 0.98
+    assert len({row.tobytes() for row in np.concatenate([splits.train.x, splits.test.x])}) == 3600

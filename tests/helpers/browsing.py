@@ -1,0 +1,118 @@
+"""What a test reads from the page, and where a point of a map is on it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import subprocess
+import sys
+
+import numpy as np
+from PIL import Image
+
+import untwine as un
+from untwine.evaluation.run import checked_run_data
+from untwine.explore.maps import principal_components
+
+
+class Served:
+    """`untwine explore` on a folder, in a process of its own."""
+
+    def __init__(self, folder):
+        command = [sys.executable, "-m", "untwine", "explore", str(folder), "--no-browser", "--threads", "1"]
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        self.process.stdout.readline()
+        self.address = self.process.stdout.readline().strip()
+        self.origin = self.address.partition("/?")[0]
+
+    def end(self):
+        self.process.terminate()
+        _, err = self.process.communicate(timeout=30)
+        assert "Traceback" not in err, err
+
+
+def loaded(folder):
+    """Return the method of a run and its test split."""
+    method = un.load_method(folder)
+    return method, checked_run_data(method, folder).test
+
+
+def shown(canvas):
+    """Return the pixels (3, H, W) of a canvas."""
+    content = base64.b64decode(canvas.evaluate("c => c.toDataURL().split(',')[1]"))
+    return np.moveaxis(np.asarray(Image.open(io.BytesIO(content)).convert("RGB")), -1, 0)
+
+
+def wait_for_change(page, canvas, before):
+    """Wait until a canvas shows something else than before, and return it."""
+    for _ in range(200):
+        if not np.array_equal(seen := shown(canvas), before):
+            return seen
+        page.wait_for_timeout(50)
+    raise AssertionError("the canvas stays as it is")
+
+
+def until(page, expression, **options):
+    """Wait until an expression is true on the page; Playwright's own way needs eval, which the page's policy forbids."""
+    for _ in range(400):
+        if page.evaluate(expression, **options):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never true: {expression}")
+
+
+def as_shown(image):
+    """Return an image of a method (C, H, W) in [0, 1], or uint8, as the page shows it."""
+    image = np.asarray(image)
+    return image if image.dtype == np.uint8 else np.rint(np.clip(image, 0, 1) * 255).astype(np.uint8)
+
+
+def wait_for_canvas(page, canvas, image, tolerance=1):
+    """Wait until a canvas shows an image, up to one step of its 256."""
+    wanted = as_shown(image).astype(int)
+    for _ in range(200):
+        seen = shown(canvas)
+        if seen.shape == wanted.shape and np.abs(seen - wanted).max() <= tolerance:
+            return
+        page.wait_for_timeout(50)
+    difference = (
+        f"by up to {np.abs(seen - wanted).max()}" if seen.shape == wanted.shape else f"in shape: {seen.shape} {wanted.shape}"
+    )
+    raise AssertionError(f"the canvas differs {difference}")
+
+
+class Map:
+    """The map of a block on the page, as PCA: where each point is, in pixels of the page."""
+
+    def __init__(self, page, block, codes):
+        self.element = page.locator(f"section.map:has(h2:has-text('{block} block')) .plot")
+        page.locator("label", has_text="PCA").first.click()
+        page.wait_for_selector(f"section.map[data-plane='pca']:has(h2:has-text('{block} block'))")
+        self.element.scroll_into_view_if_needed()
+        page.wait_for_timeout(100)
+        box = self.element.bounding_box()
+        points = principal_components(codes[block], 2).astype(float)
+        low, high = points.min(axis=0), points.max(axis=0)
+        fit = ((np.array([box["width"], box["height"]]) - 28) / (high - low)).min()
+        self.local = np.array([box["width"], box["height"]]) / 2 + (points - (low + high) / 2) * fit * [1, -1]
+        self.places = self.local + np.array([box["x"], box["y"]])
+
+    def alone(self):
+        """Return the point that is farthest from its nearest neighbour: it can be pointed at."""
+        distances = np.linalg.norm(self.places[:, None] - self.places[None], axis=-1) + 1e9 * np.eye(len(self.places))
+        return int(distances.min(axis=1).argmax())
+
+    def lasso(self, page, corners):
+        """Drag around some corners of the page."""
+        page.mouse.move(*corners[0])
+        page.mouse.down()
+        for corner in [*corners[1:], corners[0]]:
+            page.mouse.move(*corner, steps=4)
+        page.mouse.up()
+
+
+def inside(places, left, top, right, bottom):
+    """Return the points in a rectangle."""
+    return np.flatnonzero((places > [left, top]).all(axis=1) & (places < [right, bottom]).all(axis=1))

@@ -1,0 +1,1 @@
+"""Volumes of medical imaging: finding the scans of each subject, reading slices or whole volumes, and writing NIfTI back."""

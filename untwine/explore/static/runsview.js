@@ -1,0 +1,215 @@
+// Runs side by side: scores, training curves, and one sample through several models.
+
+import * as api from "./api.js";
+import { drawCurves } from "./curves.js";
+import { button, complain, h, labelled, number, select, why } from "./dom.js";
+import { tile } from "./show.js";
+import { on, position, store } from "./store.js";
+
+const FIRST = 6; // runs that are shown at first
+const DIRECTIONS = { higher: ["↑", "higher is better"], lower: ["↓", "lower is better"], info: ["", "for comparison"] };
+
+let shown = new Set();
+let touched = false; // until a person chooses runs, they are those on the data of the open run
+let content = null; // of /api/scores
+let order = { by: "given", up: true }; // as they were measured, until a column is pressed
+let filter = "";
+let view;
+let parts = {};
+
+export function startRuns(element) {
+  view = element;
+  on("view", (name) => name === "runs" && open().catch(complain));
+  on("run", () => !touched && !view.hidden && open().catch(complain));
+  on("theme", () => parts.curves && curves().catch(complain));
+  on("sample", () => parts.through && !view.hidden && through().catch(complain));
+}
+
+async function open() {
+  if (!touched) shown = new Set(atFirst().map((run) => run.number));
+  content = await api.json("/api/scores");
+  const chooser = h("fieldset", { class: "runs" }, h("legend", {}, "Runs that are shown"), store.runs.map((run) => {
+    const input = h("input", {
+      type: "checkbox", id: `show-${run.number}`, checked: shown.has(run.number),
+      on: { change: () => ((touched = true), input.checked ? shown.add(run.number) : shown.delete(run.number), drawAll()) },
+    });
+    return h("span", { class: "check" }, input, h("label", { for: input.id }, run.name, h("small", {}, ` ${run.method}, ${run.data}`)));
+  }));
+  parts = { scores: h("section", { class: "card" }), curves: h("section", { class: "card" }), through: h("section", { class: "card" }) };
+  view.replaceChildren(h("div", { class: "toolbar" }, h("h1", {}, "Runs side by side")), store.runs.length > 1 ? chooser : "", parts.scores, parts.curves, parts.through);
+  drawAll();
+}
+
+// Those on the data of the run that is open, which can be compared with it; where there are none, the first.
+function atFirst() {
+  const same = store.runs.filter((run) => run.data_number === current().data_number);
+  return (same.length > 1 ? same : store.runs).slice(0, FIRST);
+}
+
+function drawAll() {
+  scores();
+  curves().catch(complain);
+  through().catch(complain);
+}
+
+const current = () => store.runs[store.run ?? 0];
+const visible = () => store.runs.filter((run) => shown.has(run.number));
+
+// Scores
+
+function scores() {
+  const runs = visible().filter((run) => content.scores[run.number]);
+  const search = h("input", { type: "search", value: filter, placeholder: "such as probe or salient", on: { input: () => ((filter = search.value), draw()) } });
+  const holder = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores" });
+  const problems = Object.entries(content.problems).filter(([run]) => shown.has(Number(run)))
+    .map(([run, text]) => h("p", { class: "problem" }, `${store.runs[run].name}: ${text}`));
+  parts.scores.replaceChildren(h("div", { class: "head" }, h("h2", {}, "Scores"), labelled("Filter", search)), ...problems, holder);
+  draw();
+
+  function draw() {
+    const names = Object.keys(content.meanings).filter((name) => runs.some((run) => content.scores[run.number][name]))
+      .filter((name) => `${name} ${content.meanings[name].words}`.toLowerCase().includes(filter.trim().toLowerCase()));
+    if (!names.length) {
+      holder.replaceChildren(h("p", { class: "empty" }, filter ? "No score has these words in its name or meaning." : "None of these runs has scores yet: run untwine evaluate on one of them."));
+      return;
+    }
+    names.sort(compare);
+    const header = (text, by, about) => h("th", { scope: "col", "aria-sort": order.by === by ? (order.up ? "ascending" : "descending") : "none" },
+      button([text, h("span", { "aria-hidden": "true" }, order.by === by ? (order.up ? " ▲" : " ▼") : "")], () => {
+        order = { by, up: order.by === by ? !order.up : true };
+        draw();
+      }, { class: "bare sort", title: about }));
+    const head = h("thead", {}, h("tr", {}, header("Score", "score", "Sort by name"), header("Block", "block", "Sort by block"), h("th", { scope: "col" }, "Better"),
+      runs.map((run) => header(run.name, run.number, `Sort by the scores of ${run.name} (${run.method})`))));
+    const grouped = order.by === "score" || order.by === "given";
+    const body = names.flatMap((name, k) => {
+      const { metric, words } = content.meanings[name];
+      const fresh = grouped && (k === 0 || content.meanings[names[k - 1]].metric !== metric);
+      const group = h("tr", { class: "group" }, h("th", { scope: "rowgroup", colspan: String(runs.length + 3) },
+        h("b", {}, metric), why(`score-${metric}`, metric), h("span", { class: "words" }, words)));
+      return [...(fresh ? [group] : []), line(name, runs, grouped)];
+    });
+    holder.replaceChildren(h("table", { class: grouped ? "scores" : "scores flat" }, head, h("tbody", {}, body)));
+  }
+}
+
+function compare(a, b) {
+  const sign = order.up ? 1 : -1;
+  if (order.by === "given") {
+    const metrics = [...new Set(Object.values(content.meanings).map((one) => one.metric))];
+    return metrics.indexOf(content.meanings[a].metric) - metrics.indexOf(content.meanings[b].metric);
+  }
+  const text = (key) => sign * content.meanings[a][key].localeCompare(content.meanings[b][key]);
+  if (order.by === "score") return text("metric") || content.meanings[a].block.localeCompare(content.meanings[b].block);
+  if (order.by === "block") return text("block") || content.meanings[a].metric.localeCompare(content.meanings[b].metric);
+  const value = (name) => content.scores[order.by]?.[name]?.value ?? null;
+  const [x, y] = [value(a), value(b)];
+  if (x === null || y === null) return (x === null) - (y === null); // what is missing comes last either way
+  return sign * (x - y);
+}
+
+function line(name, runs, grouped) {
+  const { metric, block, words } = content.meanings[name];
+  const all = runs.map((run) => content.scores[run.number][name]);
+  const direction = all.find(Boolean)?.direction ?? "info";
+  const [arrow, meaning] = DIRECTIONS[direction] ?? DIRECTIONS.info;
+  // Only scores of one version, of the same samples and in one direction can be compared.
+  const same = new Set(all.filter(Boolean).map((score) => `${score.version} ${score.samples} ${score.direction}`)).size === 1;
+  const values = all.filter((score) => score && score.value !== null).map((score) => score.value);
+  const best = same && values.length > 1 && direction !== "info" ? (direction === "higher" ? Math.max(...values) : Math.min(...values)) : null;
+  const head = grouped
+    ? h("th", { scope: "row", class: "thin" }, h("span", { class: "hidden" }, metric))
+    : h("th", { scope: "row" }, h("b", {}, metric), why(`score-${metric}`, metric), h("span", { class: "words" }, first(words)));
+  return h("tr", {}, head, h("td", {}, block), h("td", { class: "better" }, arrow || h("b", { "aria-hidden": "true" }, "·"), h("span", {}, ` ${meaning}`)),
+    all.map((score) => (score
+      ? h("td", { class: score.value !== null && score.value === best ? "value best" : "value", title: `${score.n.toLocaleString("en")} samples` },
+        h("b", {}, number(score.value)), score.value !== null && score.value === best ? h("span", { class: "hidden" }, " (best)") : null,
+        h("small", {}, score.low === null || score.high === null ? "" : `${number(score.low)} to ${number(score.high)}`))
+      : h("td", { class: "faint" }, "–"))));
+}
+
+const first = (words) => words.split(/(?<=[.;:])\s/)[0];
+
+// Training curves
+
+const wanted = { term: null };
+
+async function curves() {
+  const card = parts.curves;
+  const runs = visible();
+  const all = await Promise.all(runs.map(async (run) => {
+    try {
+      return { run, curves: (await api.json(`/api/runs/${run.number}/curves`)).curves };
+    } catch (error) {
+      return { run, curves: [], problem: error.message };
+    }
+  }));
+  if (card !== parts.curves) return;
+  const terms = [...new Set(all.flatMap((one) => one.curves.map((curve) => `${curve.stage} · ${curve.player} · ${curve.term}`)))];
+  if (!terms.length) {
+    card.replaceChildren(h("h2", {}, "Training"), h("p", { class: "empty" }, "None of these runs has a training history; a closed form has none."));
+    return;
+  }
+  if (!terms.includes(wanted.term)) wanted.term = terms.find((term) => term.includes("reconstruction")) ?? terms[0];
+  const holder = h("div", { class: "curves" });
+  const draw = () => {
+    const lines = all.flatMap(({ run, curves: own }) => own.filter((curve) => `${curve.stage} · ${curve.player} · ${curve.term}` === wanted.term)
+      .map((curve) => ({ name: run.name, colour: run.number, epochs: curve.epochs, values: curve.values })));
+    drawCurves(holder, lines, wanted.term);
+  };
+  card.replaceChildren(h("div", { class: "head" }, h("h2", {}, "Training", why("term", "a term of the objective")),
+    labelled("Term", select(terms.map((term) => ({ value: term, text: term })), wanted.term, (term) => ((wanted.term = term), draw())))), holder);
+  draw();
+}
+
+// One sample through several models
+
+async function through() {
+  const card = parts.through;
+  const runs = visible().filter((run) => run.data_number === current().data_number);
+  const heading = h("h2", {}, "One sample through several models");
+  if (!store.meta || runs.length < 2) {
+    card.replaceChildren(heading, h("p", { class: "empty" }, "Runs on the same data show the same sample side by side; there is only one here."));
+    return;
+  }
+  const sample = store.sample ?? store.slots.A;
+  const go = h("input", { type: "number", min: "0", max: String(position(store.meta.n - 1)), step: String(store.meta.step), value: String(position(sample)) });
+  go.addEventListener("change", () => {
+    const next = Math.round(Number(go.value) / store.meta.step);
+    if (next >= 0 && next < store.meta.n) draw(next).catch(complain);
+  });
+  const holder = h("div", { class: "models" });
+  card.replaceChildren(h("div", { class: "head" }, heading, labelled("Sample", go)), holder);
+  await draw(sample);
+
+  async function draw(one) {
+    holder.replaceChildren(...await Promise.all(runs.map((run) => model(run, one))));
+    card.dataset.sample = one;
+  }
+}
+
+async function model(run, sample) {
+  const title = h("h3", {}, run.name, h("small", {}, ` ${run.method}`));
+  try {
+    await opened(run);
+    const made = await api.packed(`/api/runs/${run.number}/sample`, { sample });
+    const names = { original: "Original", reconstruction: "Reconstruction", counterpart: `Without ${made.block}` };
+    const tiles = made.arrays.map(({ name }) => {
+      const one = tile(names[name], { about: `${names[name]}, ${run.name}` });
+      one.show(made[name]);
+      return one.element;
+    });
+    return h("section", { class: "model" }, title, h("div", { class: "tiles" }, tiles));
+  } catch (error) {
+    return h("section", { class: "model" }, title, h("p", { class: "problem" }, error.message));
+  }
+}
+
+async function opened(run) {
+  for (;;) {
+    const status = await api.json(`/api/runs/${run.number}`);
+    if (status.state === "failed") throw new Error(status.sentence);
+    if (status.state === "ready") return;
+    await new Promise((done) => setTimeout(done, 300));
+  }
+}
