@@ -1,5 +1,6 @@
 """Data sets downloaded from a server on this machine, in the layouts of the real archives, and loaded from where they went."""
 
+import errno
 import gzip
 import hashlib
 import io
@@ -11,6 +12,7 @@ import zipfile
 from collections import namedtuple
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,6 +90,10 @@ def small_mnist(monkeypatch):
     }
     monkeypatch.setattr(mnist, "DIGESTS", {name: digest(mnist.as_idx(array)) for name, array in arrays.items()})
     return arrays, {f"{mnist.FILES[name]}.gz": gzip.compress(mnist.as_idx(array)) for name, array in arrays.items()}
+
+
+def refuse(path, *_):
+    raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
 
 def names(folder):
@@ -254,6 +260,22 @@ def test_two_processes_at_once_download_once(offer, server, tmp_path, small_mnis
     assert names(tmp_path) == sorted(f"mnist/{file}" for file in mnist.FILES.values())
 
 
+def test_the_folder_of_locks_may_vanish_at_any_moment(tmp_path, monkeypatch):
+    make, vanished = Path.mkdir, []
+
+    def vanishes(folder, *arguments, **options):
+        make(folder, *arguments, **options)
+        if len(vanished) < 3:
+            vanished.append(folder)
+            folder.rmdir()
+
+    monkeypatch.setattr(Path, "mkdir", vanishes)
+    with placement._locked(tmp_path / ".downloads" / "one.lock"):
+        assert names(tmp_path) == [".downloads/one.lock"]
+    assert len(vanished) == 3
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_crash_before_the_end_leaves_the_target_untouched_and_the_next_call_ends_it(
     offer, server, tmp_path, small_mnist, monkeypatch
 ):
@@ -284,7 +306,7 @@ def test_a_folder_that_cannot_be_written_and_a_full_one_are_refused_before_anyth
     with pytest.raises(ValueError, match="the data folder must be writable"):
         placement.obtain(one, "/proc/untwine")
     with monkeypatch.context() as patch:
-        patch.setattr(placement.os, "access", lambda *_: False)  # what root is never refused
+        patch.setattr(placement.os, "open", refuse)  # what root is never refused
         with pytest.raises(ValueError, match=r"cannot be written \(permission denied\)"):
             placement.obtain(one, tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: namedtuple("Usage", "free")(1_000_000))

@@ -21,6 +21,7 @@ from untwine.data.unpack import is_archive, unpack
 from untwine.registry.checks import check_choice, suggestion
 
 ASIDE = ".downloads"
+ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
@@ -192,15 +193,23 @@ def _place(content: Path, target: Path) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        reason = "" if os.access(folder, os.W_OK) else "permission denied"
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-    if reason:
-        raise ValueError(
-            f"the data folder must be writable; {folder} cannot be written ({reason}); set UNTWINE_DATA, or choose another."
-        )
+    for _ in range(ATTEMPTS):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return
+        except (FileNotFoundError, FileExistsError) as error:  # another process may just have removed the empty folder
+            problem: OSError = error
+        except OSError as error:
+            problem = error
+            break
+    raise _not_writable(folder, problem)
+
+
+def _not_writable(folder: Path, error: OSError) -> ValueError:
+    return ValueError(
+        f"the data folder must be writable; {folder} cannot be written ({(error.strerror or str(error)).lower()}); set "
+        "UNTWINE_DATA, or choose another."
+    )
 
 
 def _check_room(download: Download, aside: Path) -> None:
@@ -223,6 +232,8 @@ def _locked(path: Path) -> Iterator[None]:
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except FileNotFoundError:
             continue  # another process has just removed the empty folder
+        except OSError as error:
+            raise _not_writable(path.parent, error) from None
         fcntl.flock(handle, fcntl.LOCK_EX)
         if path.exists() and os.fstat(handle).st_ino == path.stat().st_ino:
             break
