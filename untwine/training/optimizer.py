@@ -37,8 +37,8 @@ class Adam:
         self.shapes = [parameters[i].shape for i in self.small]
         if self.small:
             small = [parameters[i].detach() for i in self.small]
-            # Made once: to slice the padding anew in every step would cost as much as the arithmetic.
-            self.padding = [one.new_zeros(-one.numel() % ALIGNED) for one in small]
+            # Made once: every call on a tensor in every step would cost as much as the arithmetic.
+            self.padding = [one.new_zeros(n) if (n := -one.numel() % ALIGNED) else None for one in small]
             self.tensors.append(_concatenate(small, self.padding))
             for i, view in zip(self.small, _views(self.tensors[-1], self.shapes), strict=True):
                 parameters[i].data = view
@@ -90,12 +90,12 @@ class Adam:
             count.copy_(self.counts[0])
 
 
-def _concatenate(tensors: Sequence[Tensor], padding: Sequence[Tensor]) -> Tensor:
-    """Return the elements of all tensors, one tensor after the other, each with its padding behind it."""
+def _concatenate(tensors: Sequence[Tensor], padding: Sequence[Tensor | None]) -> Tensor:
+    """Return the elements of all tensors, one tensor after the other, each with its padding, if any, behind it."""
     pieces = []
     for one, zeros in zip(tensors, padding, strict=True):
-        pieces.append(one.reshape(-1))
-        if len(zeros):
+        pieces.append(one if one.ndim == 1 else one.reshape(-1))
+        if zeros is not None:
             pieces.append(zeros)
     return torch.cat(pieces)
 
