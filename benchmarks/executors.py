@@ -15,7 +15,6 @@ import random
 import signal
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -81,55 +80,58 @@ def two_nodes() -> Iterator[Any]:
 
 
 class Killer:
-    """Kills a worker of the cluster's nodes now and then, at random, while it is open."""
+    """Kills workers of the cluster's nodes at random, one for `every` finished cells in the mean."""
 
-    def __init__(self, cluster: Any, seconds: float, seed: int = 0) -> None:
-        self.cluster, self.seconds, self.rng = cluster, seconds, random.Random(seed)
-        self.killed, self.closed = 0, threading.Event()
-        self.thread = threading.Thread(target=self._kill, daemon=True)
+    def __init__(self, cluster: Any, every: int, seed: int = 0) -> None:
+        self.cluster, self.every, self.rng, self.killed = cluster, every, random.Random(seed), 0
 
-    def __enter__(self) -> Killer:
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.closed.set()
-        self.thread.join()
-
-    def _kill(self) -> None:
-        while not self.closed.wait(self.rng.expovariate(1 / self.seconds)):
-            if workers := self._workers():
-                with suppress(ProcessLookupError):
-                    os.kill(self.rng.choice(workers), signal.SIGKILL)
-                    self.killed += 1
+    def maybe(self) -> None:
+        """Kill a worker, in the middle of a cell if one is met there soon, or none."""
+        if self.rng.random() >= 1 / self.every or not (workers := self._workers()):
+            return
+        deadline = time.monotonic() + 1.0
+        while time.monotonic() < deadline:
+            if busy := [worker for worker in workers if self._title(worker).startswith(b"ray::_run")]:
+                workers = busy
+                break
+        with suppress(ProcessLookupError):
+            os.kill(self.rng.choice(workers), signal.SIGKILL)
+            self.killed += 1
 
     def _workers(self) -> list[int]:
-        """Return the processes that run a cell now: children of the nodes' raylets that have named themselves after it."""
+        """Return the workers of the nodes: children of their raylets that are named after a task, or after none."""
         raylets = {process.process.pid for node in self.cluster.list_all_nodes() for process in node.all_processes["raylet"]}
-        found = []
+        workers = []
         for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError, ValueError):
                 parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-                if parent in raylets and (folder / "cmdline").read_bytes().startswith(b"ray::_run"):
-                    found.append(int(folder.name))
-        return found
+                if parent in raylets and self._title(int(folder.name)).startswith((b"ray::_run", b"ray::IDLE")):
+                    workers.append(int(folder.name))
+        return workers
+
+    def _title(self, process: int) -> bytes:
+        with suppress(OSError):
+            return Path("/proc", str(process), "cmdline").read_bytes()
+        return b""
 
 
-def kills(folder: Path, cells: int, every: float) -> dict[str, float]:
+def kills(folder: Path, cells: int, every: int = 20) -> dict[str, float]:
     """Run small cells on two nodes whose workers die and of which one is removed, and compare the table with the serial one."""
     one = study(folder, cells, SMALL)
     start = time.monotonic()
     one.run(folder / "serial", on="here", results=folder / "serial")
     serial, start = time.monotonic() - start, time.monotonic()
-    with two_nodes() as cluster, Killer(cluster, every) as killer:
-        execute = find_executor("ray", address=cluster.address)
+    with two_nodes() as cluster:
+        killer, execute = Killer(cluster, every), find_executor("ray", address=cluster.address)
         removed = False
 
         def on_two_nodes(*arguments: Any) -> Any:
             nonlocal removed
             finished = 0
             for reply in execute(*arguments):
-                finished += reply is not None
+                if reply is not None:
+                    finished += 1
+                    killer.maybe()
                 if finished >= cells // 2 and not removed:
                     removed = True
                     cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
@@ -187,7 +189,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.executors", description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", nargs="*", choices=("overhead", "ideal", "kills"), default=("overhead", "ideal", "kills"))
     parser.add_argument("--cells", type=int, help="of each; by default 500, 200 and 1000")
-    parser.add_argument("--every", type=float, default=3.0, help="mean seconds between two kills")
+    parser.add_argument("--every", type=int, default=20, help="finished cells between two kills, in the mean")
     options = parser.parse_args()
     measures: dict[str, tuple[Callable[[Path, int], dict[str, float]], int]] = {
         "overhead": (overhead, 500),
@@ -198,11 +200,11 @@ def main() -> int:
     for name in options.only:
         measure, usual = measures[name]
         with tempfile.TemporaryDirectory() as folder:
-            found = measure(Path(folder), options.cells or usual)
-        print(name, *(f"  {what}: {value:g}" for what, value in found.items()), sep="\n", flush=True)
+            figures = measure(Path(folder), options.cells or usual)
+        print(name, *(f"  {what}: {value:g}" for what, value in figures.items()), sep="\n", flush=True)
         if name == "kills":
-            twice, differ = (found[what] for what in (TWICE, DIFFER))
-            wrong = found["finished"] != found["cells"] or twice > 0 or differ > 0
+            twice, differ = (figures[what] for what in (TWICE, DIFFER))
+            wrong = figures["finished"] != figures["cells"] or twice > 0 or differ > 0
     return int(wrong)
 
 

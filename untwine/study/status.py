@@ -25,7 +25,7 @@ class CellStatus(NamedTuple):
 
 
 class Status(NamedTuple):
-    """All cells of a study, and the seconds that are left with as many cells at a time as run now; None where nothing tells."""
+    """All cells of a study, and the seconds left with as many at a time as run now; None where no cell is finished."""
 
     cells: Sequence[CellStatus]
     seconds_left: float | None

@@ -187,11 +187,11 @@ class Study:
 
     def _resources(self, size: str, threads: int | None, memory: float | None, gpus: float | None) -> reading.Resources:
         check_choice("size", size, SIZES)
-        said = reading.resources(self.spec, size)
+        need = reading.resources(self.spec, size)
         return reading.Resources(
-            check_int("threads", said.threads if threads is None else threads, 1),
-            check_float("memory", said.memory if memory is None else memory, 0),
-            check_float("gpus", said.gpus if gpus is None else gpus, 0),
+            check_int("threads", need.threads if threads is None else threads, 1),
+            check_float("memory", need.memory if memory is None else memory, 0),
+            check_float("gpus", need.gpus if gpus is None else gpus, 0),
         )
 
     def _table_path(self, results: str | os.PathLike[str] | None, write: bool = False) -> Path:

@@ -169,36 +169,36 @@ def status(
     from untwine.study import Study
 
     study = Study.read(file)
-    found = study.status(out, size, results)
+    progress = study.status(out, size, results)
     if json:
-        print_json(_status_json(study, size, found))
+        print_json(_status_json(study, size, progress))
         return
-    rows = [(data, *map(str, part.counts.values())) for data, part in _by_data(found).items()]
-    print_table(("data", *found.counts), [*rows, ("all", *map(str, found.counts.values()))])
-    for one in found.of("running"):
+    rows = [(data, *map(str, one.counts.values())) for data, one in _by_data(progress).items()]
+    print_table(("data", *progress.counts), [*rows, ("all", *map(str, progress.counts.values()))])
+    for one in progress.of("running"):
         if one.runs is not None:
             since = strftime("%Y-%m-%d %H:%M:%S", localtime(one.runs.since))
             print(f"running: {one.cell}: process {one.runs.pid} on {one.runs.host}, since {since}")
-    for one in found.of("failed"):
+    for one in progress.of("failed"):
         print(f"failed: {one.cell}: {one.sentence}")
-    for sentence in dict.fromkeys(one.sentence for one in found.of("missing") if one.sentence):
+    for sentence in dict.fromkeys(one.sentence for one in progress.of("missing") if one.sentence):
         print(f"missing: {sentence}")
-    if found.seconds_left:
-        at_once = max(len(found.of("running")), 1)
-        print(f"about {found.seconds_left / 60:.1f} minutes left with {at_once} at a time")
+    if progress.seconds_left:
+        at_once = max(len(progress.of("running")), 1)
+        print(f"about {progress.seconds_left / 60:.1f} minutes left with {at_once} at a time")
 
 
-def _by_data(found: Status) -> dict[str, Status]:
-    names = dict.fromkeys(one.cell.data for one in found.cells)
-    return {name: found._replace(cells=[one for one in found.cells if one.cell.data == name]) for name in names}
+def _by_data(progress: Status) -> dict[str, Status]:
+    names = dict.fromkeys(one.cell.data for one in progress.cells)
+    return {name: progress._replace(cells=[one for one in progress.cells if one.cell.data == name]) for name in names}
 
 
-def _status_json(study: Study, size: str, found: Status) -> dict[str, Any]:
+def _status_json(study: Study, size: str, progress: Status) -> dict[str, Any]:
     cells = []
-    for cell, state, runs, sentence in found.cells:
+    for cell, state, runs, sentence in progress.cells:
         one = {"data": cell.data, "row": cell.row, "seed": cell.seed, "state": state}
         cells.append(one | ({"runs": runs._asdict()} if runs else {}) | ({"sentence": sentence} if sentence else {}))
-    return {"study": study.name, "size": size, **found.counts, "seconds_left": found.seconds_left, "cells": cells}
+    return {"study": study.name, "size": size, **progress.counts, "seconds_left": progress.seconds_left, "cells": cells}
 
 
 @command.command

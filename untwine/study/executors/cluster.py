@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TRIES = 4  # of a cell whose worker died
 STOP_SECONDS = 20.0  # that a stopped cell has to write a checkpoint
 GIGABYTE = 10**9
-# Ray sends statistics of its use to its makers unless it is told not to; a cluster of our own obeys nobody without a token.
+# Ray sends statistics of its use to its makers unless it is switched off; a cluster of our own obeys nobody without a token.
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
 PASSED_ON = ("UNTWINE_DATA",)
 
