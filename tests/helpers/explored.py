@@ -43,14 +43,14 @@ def make_runs(place: Path) -> Path:
     vectors = un.load("toy_contrast", **toy)
     named = {"name": "toy_contrast", "options": toy}
     runs = place / "runs"
-    un.ContrastivePCA(n_common=4, n_salient=3).fit(images.train, out=runs / "images", origin=origin)
+    un.ContrastivePCA(n_common=4, n_salient=3, alpha=2.0).fit(images.train, out=runs / "images", origin=origin)
     un.GeneralisedContrastivePCA(n_common=4, n_salient=3).fit(images.train, out=runs / "other_images", origin=origin)
     un.PCA(n_latent=5).fit(vectors.train, out=runs / "single", origin=named)
     trained = un.PrincipledVAE(n_common=3, n_salient=2, epochs=3, width=8).fit(
         vectors.train, out=runs / "trained", origin=named
     )
     un.evaluate_run(runs / "trained", method=trained, data=vectors, seeds=2, metrics=["factors", "w2", "reconstruction"])
-    un.ContrastivePCA(n_common=3, n_salient=2).fit(vectors.train, out=runs / "vectors", origin=named)
+    un.ContrastivePCA(n_common=3, n_salient=2, alpha=2.0).fit(vectors.train, out=runs / "vectors", origin=named)
     un.evaluate_run(runs / "images", seeds=2, metrics=["probe", "w2", "reconstruction"])
     un.evaluate_run(runs / "other_images", seeds=2, metrics=["probe", "reconstruction"], gallery=False)
     return runs
