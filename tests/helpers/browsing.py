@@ -37,7 +37,7 @@ class Served:
 
 
 class PausedRequests:
-    """Requests of a page that are paused back, from its first one on, until they are released."""
+    """Requests of a page that wait, from its first one on, until they are released."""
 
     def __init__(self, pattern):
         self.pattern, self.routes = pattern, []

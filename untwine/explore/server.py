@@ -60,6 +60,7 @@ def server_of(runs: Sequence[Run], listening: socket.socket) -> tuple[uvicorn.Se
     import uvicorn
 
     from untwine.explore.app import build
+    from untwine.explore.connections import BoundedProtocol
     from untwine.explore.security import HTTP, new_token
     from untwine.explore.state import Explorer
 
@@ -72,7 +73,7 @@ def server_of(runs: Sequence[Run], listening: socket.socket) -> tuple[uvicorn.Se
         access_log=False,
         lifespan="off",
         ws="none",
-        http="h11",
+        http=BoundedProtocol,
         proxy_headers=False,
         server_header=False,
         timeout_keep_alive=5,

@@ -40,7 +40,7 @@ export function latents(current) {
     before.show(first.changed);
     after.show(changed);
     element.dataset.made = `${asked.sample} ${asked.edits}`;
-    if (!store.meta.image) bars.replaceChildren(h("h3", {}, "What changes most"), featureBars(first.changed, changed, 1e-6, 8).element);
+    if (!store.meta.image) bars.replaceChildren(...(asked.edits ? [h("h3", {}, "What changes most"), featureBars(first.changed, changed, 1e-6, 8).element] : []));
   }, complain, alive);
   const ask = api.latest(async () => {
     const asked = { sample: fields().sample, block: block() };

@@ -53,7 +53,8 @@ function build() {
   const one = { card: h("section", { class: "card" }), field: h("div", {}), about: h("p", { class: "empty" }), models: h("div", { class: "models" }), go: null };
   one.card.append(h("div", { class: "head" }, h("h2", {}, "One sample through several models"), one.field), one.about, one.models);
   view.replaceChildren(h("div", { class: "toolbar" }, h("h1", {}, "Runs side by side")), store.runs.length > 1 ? chooser : "",
-    h("section", { class: "card" }, h("div", { class: "head" }, h("h2", {}, "Scores"), labelled("Filter", search)), problems, table), training, one.card);
+    h("section", { class: "card" }, h("div", { class: "head" }, h("h2", {}, "Scores"), labelled("Filter", search)),
+      h("p", { class: "faint" }, "Below each score is its 95 % interval.", why("interval", "the interval")), problems, table), training, one.card);
   return { boxes, problems, table, training, one };
 }
 
@@ -159,7 +160,8 @@ const curves = api.latest(async () => {
     card.replaceChildren(h("h2", {}, "Training"), h("p", { class: "empty" }, "None of these runs has a training history; a closed form has none."));
     return;
   }
-  if (!terms.includes(wanted.term)) wanted.term = terms.find((term) => term.includes("reconstruction")) ?? terms[0];
+  const own = all.find(({ run }) => run === current())?.curves.map((curve) => `${curve.stage} · ${curve.player} · ${curve.term}`) ?? [];
+  if (!terms.includes(wanted.term)) wanted.term = [...own, ...terms].find((term) => term.includes("reconstruction")) ?? terms[0];
   const holder = h("div", { class: "curves" });
   const draw = () => {
     const lines = all.flatMap(({ run, curves: own }) => own.filter((curve) => `${curve.stage} · ${curve.player} · ${curve.term}` === wanted.term)

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { offers } from "./downloads.js";
-import { button, complain, h, labelled, number, redraw, say, select, why } from "./dom.js";
+import { button, complain, count, h, labelled, number, redraw, say, select, why } from "./dom.js";
 import { sampleField } from "./samplefield.js";
 import { at, difference, featureBars, tile } from "./show.js";
 import { fileName, look, ofThisRun, on, position, put, store } from "./store.js";
@@ -101,8 +101,8 @@ function change(from, to, row) {
         key(down, "darker"), ", ", key(up, "brighter"), ".");
     } else {
       const { element, beyond } = featureBars(from, to, threshold);
-      holder.replaceChildren(element);
-      words.textContent = `${beyond} of ${store.meta.features.length} features change by more than ${number(threshold, 2)} of their standard deviation; the largest first.`;
+      holder.replaceChildren(...(beyond ? [element] : []));
+      words.textContent = `${beyond || "None"} of ${count(store.meta.features.length, "feature")} ${beyond === 1 ? "changes" : "change"} by more than ${number(threshold, 2)} of ${beyond === 1 ? "its" : "their"} standard deviation${beyond > 15 ? "; the 15 that change most" : ""}.`;
     }
   }
   slider.addEventListener("input", draw);

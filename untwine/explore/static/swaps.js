@@ -10,6 +10,7 @@ export function swap(current) {
   const { here, alive } = ofThisRun();
   const tiles = { a: tile("A"), b: tile("B"), a_with_b: tile("A with B"), b_with_a: tile("B with A") };
   const bars = h("div", {});
+  let plain = null; // of vectors, A as it is decoded without a swap: { sample, changed }
   const fields = () => ({ a: current().slots.A, b: current().slots.B, block: current().block });
   const element = h("section", { class: "card", "aria-labelledby": "swap-title" },
     h("h2", { id: "swap-title" }, "Swap", why("swap", "a swap")),
@@ -18,6 +19,8 @@ export function swap(current) {
   const load = api.latest(async () => {
     const asked = fields();
     const made = await api.packed(here("swap"), asked);
+    // What the swap changes, and not what the reconstruction lacks.
+    if (!store.meta.image && plain?.sample !== asked.a) plain = { sample: asked.a, changed: (await api.packed(here("change"), { sample: asked.a })).changed };
     if (!alive()) return;
     const { block } = asked;
     tiles.a.show(made.a);
@@ -26,8 +29,8 @@ export function swap(current) {
     tiles.b_with_a.show(made.b_with_a, `B with A's ${block}`);
     tiles.a_with_b.canvas.setAttribute("aria-label", `A with the ${block} block of B`);
     tiles.b_with_a.canvas.setAttribute("aria-label", `B with the ${block} block of A`);
+    if (!store.meta.image) bars.replaceChildren(h("h3", {}, `Reconstruction of A: what changes most with B's ${block}`), featureBars(plain.changed, made.a_with_b, 0, 8).element);
     element.dataset.made = `${asked.a} ${asked.b} ${block}`;
-    if (!store.meta.image) bars.replaceChildren(h("h3", {}, `A: what changes most with B's ${block}`), featureBars(made.a, made.a_with_b, 0, 8).element);
   }, complain, alive);
   return { element, refresh: () => load() };
 }
