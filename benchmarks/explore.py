@@ -58,7 +58,7 @@ def browser() -> str | None:
 
 
 def measure(samples: int, rounds: int) -> dict[str, list[float]]:
-    """Return milliseconds: until there are points, until the sample under the pointer is shown, of a swap, of one decoded image.
+    """Return milliseconds until there are points, until the sample under the pointer is shown, of a swap, of one decoded image.
 
     The first round opens the page while t-SNE of all samples is computed in the same process, and so do the others as long as
     it takes: these are the times of a person who begins at once.
@@ -74,6 +74,7 @@ def measure(samples: int, rounds: int) -> dict[str, list[float]]:
         chromium = playwright.chromium.launch(executable_path=browser(), args=OPTIONS)
         for turn in range(rounds):
             page = chromium.new_page(viewport={"width": 1280, "height": 900})
+            page.set_default_timeout(600_000)
             start = time.perf_counter()
             page.goto(address)
             page.wait_for_selector("section.map[data-plane] >> nth=1")
