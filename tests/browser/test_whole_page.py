@@ -22,9 +22,10 @@ AXE = Path(os.environ.get("UNTWINE_AXE", Path.home() / ".cache" / "untwine" / "a
 
 @pytest.fixture
 def copied(runs, tmp_path):
-    """An explorer of a copy of two runs on the same images, to write into and to delete."""
-    for name in ("images", "other_images"):
+    """An explorer of a copy of two runs on the same images, to write into and to delete, and of a damaged one."""
+    for name in ("images", "other_images", "single"):
         shutil.copytree(runs / name, tmp_path / name)
+    (tmp_path / "single" / "method.json").write_text("{")
     served = Served(tmp_path)
     yield served, tmp_path
     served.end()
@@ -127,6 +128,7 @@ def test_a_run_that_is_deleted_meanwhile_gets_a_sentence(copied, open_page):
     expect(page.locator("#opening-text")).to_contain_text("is no longer there")
     page.locator("#views a", has_text="Runs").click()
     page.wait_for_selector(".problem:has-text('deleted or moved')")
+    page.wait_for_selector(".problem:has-text('must be JSON')")
     page.select_option("#run", str(IMAGES))
     page.locator("#views a", has_text="Map").click()
     page.wait_for_selector("section.map .plot")

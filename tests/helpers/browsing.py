@@ -14,7 +14,7 @@ import untwine as un
 from untwine.evaluation.run import checked_run_data
 from untwine.explore.maps import principal_components
 from untwine.explore.server import listen, server_of
-from untwine.runs.reading import read_runs
+from untwine.runs.reading import read_cards
 
 SECONDS = 60.0  # that a page may take on a busy machine; what is waited for is there much sooner
 
@@ -24,7 +24,8 @@ class Served:
 
     def __init__(self, folder):
         self.listening = listen(0)
-        self.server, self.address = server_of(read_runs(folder, galleries=False), self.listening)
+        runs, damaged = read_cards(folder)
+        self.server, self.address = server_of(runs, self.listening, damaged)
         self.origin = self.address.partition("/?")[0]
         self.thread = Thread(target=self.server.run, kwargs={"sockets": [self.listening]})
         self.thread.start()

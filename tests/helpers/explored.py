@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 import untwine as un
 from untwine.explore.app import STATIC, build
 from untwine.explore.state import Explorer
-from untwine.runs.reading import read_runs
+from untwine.runs.reading import read_cards
 
 PORT, TOKEN = 8765, "the-right-token"
 HOST = f"127.0.0.1:{PORT}"
@@ -91,9 +91,9 @@ class Page:
     """The explorer of some runs, and requests with its token; `at` waits until the run that is asked for is open."""
 
     def __init__(self, folder: Path) -> None:
-        self.explorer = Explorer(read_runs(folder, galleries=False))
+        self.explorer = Explorer(*read_cards(folder))
         self.app = build(self.explorer, TOKEN, PORT)
-        self.client = TestClient(self.app, base_url=f"http://{HOST}")
+        self.client = TestClient(self.app, base_url=f"http://{HOST}", follow_redirects=False)
         self.client.cookies.set(self.app.cookie, TOKEN)
 
     def get(self, path: str, **fields: object):

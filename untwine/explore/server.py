@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -41,11 +42,13 @@ def explore(runs: str | os.PathLike[str], *, port: int = 0, browser: bool = True
     optional("uvicorn", purpose)
     optional("starlette", purpose)
 
-    from untwine.runs.reading import read_runs
+    from untwine.runs.reading import read_cards
 
-    listed = read_runs(Path(runs), galleries=False)
+    listed, damaged = read_cards(Path(runs))
+    for name, sentence in damaged.items():
+        print(f"The run {name!r} is left out: {sentence}", file=sys.stderr)
     with listen(port) as listening:
-        server, address = server_of(listed, listening)
+        server, address = server_of(listed, listening, damaged)
         print(f"Exploring {len(listed)} run{'s' * (len(listed) != 1)}; Ctrl-C ends it:\n{address}", flush=True)
         if browser:
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -55,8 +58,13 @@ def explore(runs: str | os.PathLike[str], *, port: int = 0, browser: bool = True
             print("ended.")
 
 
-def server_of(runs: Sequence[Run], listening: socket.socket) -> tuple[uvicorn.Server, str]:
-    """Return the server of some runs on a socket, and the address of the page; the first run is being opened."""
+def server_of(
+    runs: Sequence[Run], listening: socket.socket, damaged: Mapping[str, str] | None = None
+) -> tuple[uvicorn.Server, str]:
+    """Return the server of some runs on a socket, and the address of the page; the first run is being opened.
+
+    `damaged` says by name why other runs are left out.
+    """
     import uvicorn
 
     from untwine.explore.app import build
@@ -65,7 +73,7 @@ def server_of(runs: Sequence[Run], listening: socket.socket) -> tuple[uvicorn.Se
     from untwine.explore.state import Explorer
 
     port, token = listening.getsockname()[1], new_token()
-    explorer = Explorer(runs)
+    explorer = Explorer(runs, damaged or {})
     explorer.opening(0)  # is being opened while the browser starts
     config = uvicorn.Config(
         build(explorer, token, port),

@@ -98,7 +98,7 @@ async function main() {
     by("content").focus();
   });
   addEventListener("hashchange", route);
-  store.runs = (await api.json("/api/runs")).runs;
+  ({ runs: store.runs, damaged: store.damaged } = await api.json("/api/runs"));
   const chooser = by("run");
   chooser.replaceChildren(...store.runs.map((run) => h("option", { value: run.number }, `${run.name} (${run.method} on ${run.data})`)));
   chooser.addEventListener("change", () => openRun(Number(chooser.value)).catch(complain));

@@ -77,8 +77,9 @@ const visible = () => store.runs.filter((run) => shown.has(run.number));
 
 function scores() {
   const runs = visible().filter((run) => content.scores[run.number]);
-  parts.problems.replaceChildren(...Object.entries(content.problems).filter(([run]) => shown.has(Number(run)))
-    .map(([run, text]) => h("p", { class: "problem" }, `${store.runs[run].name}: ${text}`)));
+  const problems = Object.entries(content.problems).filter(([run]) => shown.has(Number(run))).map(([run, text]) => [store.runs[run].name, text]);
+  parts.problems.replaceChildren(...[...store.damaged.map(({ name, sentence }) => [name, sentence]), ...problems]
+    .map(([name, text]) => h("p", { class: "problem" }, `${name}: ${text}`)));
   const names = Object.keys(content.meanings).filter((name) => runs.some((run) => content.scores[run.number][name]))
     .filter((name) => `${name} ${content.meanings[name].words}`.toLowerCase().includes(filter.trim().toLowerCase()));
   if (!names.length) {

@@ -4,6 +4,7 @@ const listeners = new Map();
 
 export const store = {
   runs: [],
+  damaged: [], // runs that cannot be read: { name, sentence }
   run: null, // number of the run
   meta: null, // what the server says of the open run
   sample: null, // position of the sample that is looked at
