@@ -1,7 +1,7 @@
-"""`python -m benchmarks.cells`: scvi-tools' ContrastiveVI beside the methods of `studies/cells.toml`, on the same cells and scores.
+"""`python -m benchmarks.cells`: scvi-tools' ContrastiveVI beside the methods of `studies/cells.toml`, on the same cells.
 
 The peer runs in an environment of its own, `--peer PYTHON`; each finished fit is a few lines of `benchmarks/cells.csv`, which
-`docs/results.md` shows. `--speed` trains both in turns for a few epochs and adds the ratio. Without either, the table is printed.
+`docs/results.md` shows. `--speed` trains both in turns for a few epochs and adds the ratio. Without either the table is printed.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
 METRIC = Metric(
     name="probe_strong_factors",
     function=_measure,
-    description="Accuracy of a small MLP on standardised columns that predicts every discrete factor, held out, for each block.",
+    description="Accuracy of a small MLP on standardised columns for every discrete factor, held out, for each block.",
     scores={
         # Factors named "salient ..." have the directions of labels instead.
         "probe_strong_*": ScoreInfo(

@@ -117,7 +117,8 @@ def check_masks(masks: ArrayLike, x: Array) -> Array:
     masks = np.asarray(masks)
     if masks.shape != mask_shape(x):
         raise ValueError(
-            f"masks must have shape (n, H, W) of images x (n, C, H, W), or (n, d) of vectors; got {masks.shape} and x {x.shape}."
+            f"masks must have shape (n, H, W) of images x (n, C, H, W), or (n, d) of vectors; got {masks.shape} and x "
+            f"{x.shape}."
         )
     if masks.dtype.kind not in "uifb" or not np.isin(masks, (0, 1)).all():
         raise ValueError(

@@ -83,8 +83,8 @@ def simulated_cells(
     dispersion
         Inverse dispersion of the counts; larger is closer to Poisson.
     values
-        Raw `counts`, or `log`: brought to the same total in every cell, and then log(1 + x). The training split has no covariates
-        then, for methods with a closed form, which take none; the test split has them, for scores.
+        Raw `counts`, or `log`: brought to the same total in every cell, and then log(1 + x). Then the training split has no
+        covariates, for methods with a closed form, which take none; the test split has them, for scores.
     seed
         Decides the programs of types, responses and batches, which both splits share, and all cells.
     """
