@@ -1,7 +1,7 @@
 """`python -m benchmarks.cells`: scvi-tools' ContrastiveVI beside the methods of `studies/cells.toml`, on the same cells.
 
 The peer runs in an environment of its own, `--peer PYTHON`; each finished fit is a few lines of `benchmarks/cells.csv`, which
-`docs/results.md` shows. `--speed` trains both in turns for a few epochs and adds the ratio. Without either the table is printed.
+`docs/results.md` shows. `--speed` trains both in turns for a few epochs and adds the ratio. Without either it prints the table.
 """
 
 from __future__ import annotations
@@ -60,13 +60,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Fit what is asked for and is not in the table yet, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cells", description=__doc__)
     parser.add_argument("--peer", help="the Python of an environment with scvi-tools")
+    parser.add_argument("--row", choices=list(ROWS), help="with --peer: this row alone")
+    parser.add_argument("--seed", type=int, help="with --peer: this seed alone")
     parser.add_argument("--speed", action="store_true", help="with --peer: also train both in turns, and time it")
     options = parser.parse_args(arguments)
     if options.peer:
         cells = ours()
         splits = un.load(cells[0].name, **cells[0].options)
         for row, seed in missing(cells):
-            run_peer(options.peer, cells, splits, row, seed)
+            if options.row in (None, row) and options.seed in (None, seed):
+                run_peer(options.peer, cells, splits, row, seed)
         if options.speed:
             speed(options.peer, cells[0], splits)
     elif options.speed:
