@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -121,20 +122,29 @@ def run_peer(python: str, cells: Sequence[Cell], splits: Splits, row: str, seed:
     write_rows([{"row": row, "seed": seed, "score": name, "value": f"{value:.6g}"} for name, value in values.items()])
 
 
+@contextmanager
+def peer_command(python: str, splits: Splits, options: Mapping[str, Any], out: str) -> Iterator[list[str]]:
+    """Write the cells to a folder for a while, and yield the command that fits the peer; `out` is a name in it, or -."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, (train, test) = Path(folder) / "in.npz", splits
+        batches = [one.covariates.values[:, 0].astype(int) for one in splits if one.covariates is not None]
+        np.savez(given, x=train.x, groups=np.asarray(train.groups), batch=batches[0], test_x=test.x, test_batch=batches[1])
+        place = out if out == "-" else str(Path(folder) / out)
+        yield [python, str(HERE / "contrastive_vi.py"), str(given), place, json.dumps(options)]
+
+
+def peer_environment() -> dict[str, str]:
+    """Return the environment of the peer: ours without this checkout, and one thread."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMP_NUM_THREADS": "1"}
+
+
 def fit_peer(python: str, splits: Splits, options: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Return what the peer made of the test cells, and its seconds and epochs."""
-    with tempfile.TemporaryDirectory() as folder:
-        given, out = Path(folder) / "in.npz", Path(folder) / "out.npz"
-        batches = [part.covariates.values[:, 0].astype(int) for part in splits if part.covariates is not None]
-        np.savez(
-            given, x=splits.train.x, groups=splits.train.groups, batch=batches[0], test_x=splits.test.x, test_batch=batches[1]
-        )
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        command = [python, str(HERE / "contrastive_vi.py"), str(given), str(out), json.dumps(options)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    with peer_command(python, splits, options, "out.npz") as command:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=peer_environment())
         if done.returncode:
             raise RuntimeError(f"the peer failed:\n{done.stderr[-2000:]}")
-        with np.load(out) as arrays:
+        with np.load(command[3]) as arrays:
             return dict(arrays), json.loads(done.stdout.splitlines()[-1])
 
 
@@ -147,11 +157,20 @@ def speed(python: str, cell: Cell, splits: Splits) -> None:
         method.fit(splits.train)
         return time.process_time() - began
 
-    def theirs() -> float:
-        options = {"seed": 0, "train": {"max_epochs": EPOCHS_TIMED, "train_size": 1.0}}
-        return float(fit_peer(python, splits, options)[1]["cpu"])
+    options = {"seed": 0, "train": {"max_epochs": EPOCHS_TIMED, "train_size": 1.0}}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with (
+        peer_command(python, splits, options, "-") as command,
+        subprocess.Popen(command, **pipes, env=peer_environment()) as peer,
+    ):
 
-    rounds = interleaved({"ours": mine, "theirs": theirs}, ROUNDS)
+        def theirs() -> float:
+            peer.stdin.write("\n")  # type: ignore[union-attr]
+            peer.stdin.flush()  # type: ignore[union-attr]
+            return float(json.loads(peer.stdout.readline())["cpu"])  # type: ignore[union-attr]
+
+        rounds = interleaved({"ours": mine, "theirs": theirs}, ROUNDS)
+        peer.stdin.close()  # type: ignore[union-attr]
     ratios = sorted(one["theirs"] / one["ours"] for one in rounds)
     print(
         f"seconds of {EPOCHS_TIMED} epochs: {medians(rounds)}; ratios {', '.join(f'{one:.2f}' for one in ratios)}", flush=True

@@ -1,7 +1,7 @@
 """scvi-tools' ContrastiveVI, in a process and an environment of its own: it needs scvi-tools and nothing of untwine.
 
-`python contrastive_vi.py IN.npz OUT.npz OPTIONS.json` fits it with its defaults but for the options of `train`, and encodes and
-decodes the test cells. `OPTIONS.json` may have `fits`, how many times the fit is timed when a line comes on standard input.
+`python contrastive_vi.py IN.npz OUT.npz OPTIONS` fits it with its defaults but for the options of `train`, and encodes and
+decodes the test cells. With `-` in place of OUT.npz it fits once for every line of standard input, and prints the seconds.
 """
 
 from __future__ import annotations
@@ -32,16 +32,25 @@ def main(cells: str, out: str, options: dict[str, Any]) -> None:
         train, test = anndata_of(given["x"], given["batch"]), anndata_of(given["test_x"], given["test_batch"])
         groups = given["groups"]
     ContrastiveVI.setup_anndata(train, batch_key="batch")
-    model = ContrastiveVI(train)
     sides = {"background_indices": np.flatnonzero(groups == 0).tolist(), "target_indices": np.flatnonzero(groups).tolist()}
-    wall, cpu = time.perf_counter(), time.process_time()
-    model.train(**sides, **QUIET, **options["train"])
-    seconds = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+
+    def fit() -> tuple[Any, dict[str, float]]:
+        model = ContrastiveVI(train)
+        wall, cpu = time.perf_counter(), time.process_time()
+        model.train(**sides, **QUIET, **options["train"])
+        return model, {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+
+    if out == "-":
+        for _ in sys.stdin:
+            sys.stdout.write(json.dumps(fit()[1]) + "\n")
+            sys.stdout.flush()
+        return
+    model, seconds = fit()
     kinds = {"common": "background", "salient": "salient"}
     codes = {name: model.get_latent_representation(test, representation_kind=kind) for name, kind in kinds.items()}
     decoded = model.get_normalized_expression(test, library_size="latent", return_numpy=True)
     epochs = model.trainer.current_epoch
-    np.savez(out, **codes, **seconds, decoded=decoded["salient"], without=decoded["background"], epochs=epochs)
+    np.savez(out, **codes, decoded=decoded["salient"], without=decoded["background"])
     sys.stdout.write(json.dumps({**seconds, "epochs": epochs, "scvi-tools": scvi.__version__, "torch": torch.__version__}))
 
 

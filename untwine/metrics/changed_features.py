@@ -82,8 +82,7 @@ def _responds(data: Encoded) -> Array:
     masks = data.samples.masks
     if masks is None or len(data.samples.shape) != 1:
         return np.zeros(1, bool)
-    responds: Array = masks[data.is_target].any(axis=0)
-    return responds
+    return np.asarray(masks[data.is_target].any(axis=0))
 
 
 def _measure(data: Encoded) -> Iterator[Measurement]:

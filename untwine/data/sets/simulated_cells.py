@@ -109,7 +109,8 @@ def simulated_cells(
 
 def log_shares(counts: Array) -> Array:
     """Return log(1 + x) of counts (n, genes) that are brought to a total of 2,000 in every cell."""
-    return np.log1p(counts * (2000 / np.maximum(counts.sum(axis=1, keepdims=True), 1)))
+    shares: Array = np.log1p(counts * (2000 / np.maximum(counts.sum(axis=1, keepdims=True), 1)))
+    return shares
 
 
 def responding_genes(*, n_genes: int = 1000, effect: float = 1.0, seed: int = 0) -> Array:
