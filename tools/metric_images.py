@@ -76,7 +76,7 @@ def figure(panels: Sequence[Panel]) -> Figure:
     """Draw panels side by side."""
     drawn = Figure(figsize=(SIDE * len(panels), SIDE + 0.7))
     for i, panel in enumerate(panels):
-        axes = drawn.add_axes(((i + 0.08) / len(panels), 0.24, 0.84 / len(panels), 0.6))
+        axes = drawn.add_axes(((i + 0.12) / len(panels), 0.24, 0.84 / len(panels), 0.6))
         panel.draw(axes)
         axes.set_xticks([])
         axes.set_yticks([])

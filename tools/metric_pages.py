@@ -25,7 +25,7 @@ direction is better depends on the block: the label should be predicted from `sa
 
 `un.evaluate(method, samples)` and `untwine evaluate RUN` score every metric that applies and is scored by default, `--metrics NAME ...` those that are named.
 The functions behind them are in `untwine.metrics` and take plain arrays, so any codes can be scored. The images show codes, or decoded images, that score high and low;
-the numbers in them are those of the metric itself. These pages are written by `python tools/metric_pages.py`, their images drawn by
+the numbers in them are those of the metric itself, colours are classes, groups or values of a factor, and a matrix shows how much each latent encodes about each factor. These pages are written by `python tools/metric_pages.py`, their images drawn by
 `python tools/metric_images.py`.
 
 One score alone says little. A block that predicts the label may hold all else as well: look at both blocks, and at chance. Codes can score well and still decode
