@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from untwine.method.covariates import LIBRARY
-from untwine.method.fields import Count, Library, Likelihood, Positive
+from untwine.method.fields import Count, Library, Likelihood, Scale
 from untwine.method.kinds import Trained
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.counts import COUNTS
@@ -28,16 +28,17 @@ class GaussianVAE(Trained):
     ----------
     likelihood
         The likelihood p(x | codes): `gaussian_learned` learns a variance for each column or channel, `gaussian` and `laplace`
-        have a fixed scale, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
+        have one `scale`, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
         with a learned dispersion for each feature. `auto` is `gaussian_learned` for vectors and `gaussian` for images.
     scale
-        The standard deviation of a `gaussian` likelihood, or the scale of a `laplace` one.
+        The standard deviation of a `gaussian` likelihood, or the scale of a `laplace` one; `learned` learns it, for each column
+        or channel, so that the weights of the other terms mean the same on every data set. `auto` is `learned`.
     library
         The library sizes of counts: `observed`, the total of each sample, or `learned`, predicted by a head of the encoder.
     """
 
     likelihood: Likelihood = "auto"
-    scale: Positive = 0.16
+    scale: Scale = "auto"
     library: Library = "observed"
     takes_covariates: ClassVar[bool] = True
     takes_volumes: ClassVar[bool] = True

@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 from untwine._typing import Array
-from untwine.method.fields import Positive
 from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import TwoBlockVAE
 from untwine.methods.shared.inferred import refuse_per_target
@@ -36,14 +35,13 @@ class ReferenceVAE(TwoBlockVAE):
     ----------
     likelihood
         The likelihood p(x | codes): `gaussian_learned` learns a variance for each column or channel, `gaussian` and `laplace`
-        have a fixed scale, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
+        have one `scale`, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
         with a learned dispersion for each feature. `auto` is `gaussian_learned` for vectors and, as in the paper, `laplace` for
         images.
     trunks
         The encoder: `shared` has one trunk with the heads of both blocks, `separate` is a network for each block, the paper's.
     """
 
-    scale: Positive = 0.1
     trunks: Literal["shared", "separate"] = "shared"
 
     def check(self) -> None:
