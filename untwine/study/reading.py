@@ -14,6 +14,7 @@ Metrics are names, with options where wanted: "z_diff(leave_out=shape)", whose s
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,8 +166,9 @@ def _spelled(metrics: Sequence[str]) -> tuple[str, ...]:
 
 
 def _epochs(params: Mapping[str, Any]) -> int:
-    """Return the epochs of all stages of a method; 0 for a closed form."""
-    return sum(value for field, value in params.items() if field.startswith("epochs"))
+    """Return the epochs of all stages of a method; 0 for a closed form, no bound where the data decide."""
+    epochs = [value for field, value in params.items() if field.startswith("epochs")]
+    return sys.maxsize if "auto" in epochs else sum(epochs)
 
 
 def _preset_options(spec: Mapping[str, Any], data: Mapping[str, Any], size: str) -> dict[str, Any]:
