@@ -198,7 +198,7 @@ def test_a_factor_of_the_learned_scale_weights_errors_as_a_scale_so_many_times_a
     three.load_state_dict(net.state_dict())
     x, z = torch.rand(5, 1, 4, 4, dtype=torch.float64), torch.randn(5, 2, dtype=torch.float64)
     torch.testing.assert_close(three.reconstruction(x, z), net.reconstruction(x, z) / 3**power)
-    fixed = SimpleNamespace(**{**vars(one), "scale": 3 * float(torch.exp(0.5 * net.logvar))})
+    fixed = SimpleNamespace(**{**vars(one), "scale": 3 * float(torch.exp(0.5 * net.logvar.detach()))})
     fixed = Autoencoder(fixed, (1, 4, 4), {}).double()
     fixed.load_state_dict({key: value for key, value in net.state_dict().items() if key != "noise"})
     grads = [
