@@ -75,6 +75,19 @@ def cells(spec: Mapping[str, Any], study: str, size: str) -> list[Cell]:
     return planned
 
 
+class Resources(NamedTuple):
+    """What one cell needs: threads, that is cores, gigabytes of memory, and GPUs; 0 for memory that is not looked at."""
+
+    threads: int = 1
+    memory: float = 0.0
+    gpus: float = 0.0
+
+
+def resources(spec: Mapping[str, Any], size: str) -> Resources:
+    """Return what a cell of one size needs."""
+    return Resources(**{**spec.get("resources", {}), **spec.get("size", {}).get(size, {}).get("resources", {})})
+
+
 def rows(spec: Mapping[str, Any], size: str, data: str | None = None) -> Iterator[Row]:
     """Yield the rows of the table, a swept one for each value; rows without a method have published values only.
 
@@ -210,6 +223,8 @@ def _check(spec: Mapping[str, Any]) -> None:
     for size, table in spec.get("size", {}).items():
         check_table(spec["size"], "size", "[size]")
         check_table(table, "one size", f"[size.{size}]")
+        check_table(table.get("resources", {}), "resources", f"resources of [size.{size}]")
+    check_table(spec.get("resources", {}), "resources", "[resources]")
     check_table(spec.get("figure", {}), "figure", "[figure]")
     for data in spec["data"]:
         check_among(data.get("sizes", ()), SIZES, f"sizes of the data set {label(data)!r}")
