@@ -97,6 +97,9 @@ def multiplications(networks: str, width: int | None, shape: tuple[int, ...]) ->
     if len(shape) == 1 or networks == "mlp":
         hidden = width or HIDDEN
         return 2.0 * hidden * (math.prod(shape) + hidden)
+    if networks == "adain":
+        wide = width or 8
+        return math.prod(shape[1:]) * (328.0 * wide * wide + 147.0 * wide * shape[0])
     sides, kernel = [float(side) for side in shape[1:]], 4 ** (len(shape) - 1)
     before, after, total = shape[0], width or (8 if len(shape) == 4 else 32), 0.0
     while max(sides) > 4:
