@@ -16,12 +16,14 @@ from cyclopts import App, CycloptsError
 from untwine.cli import commands
 from untwine.cli.completion import completion_command
 from untwine.cli.flags import EVERY
+from untwine.cli.pages import command_page
 from untwine.cli.sentences import sentence
 
 app = App(
     name="untwine",
     help="Disentangle data with the supervision you really have. Start with `untwine demo`; then `untwine list methods`.",
     help_format="markdown",
+    help_epilogue=command_page(""),
     default_parameter=EVERY,
     suppress_keyboard_interrupt=False,  # `main` says how to resume
 )
@@ -34,6 +36,7 @@ def _register() -> None:
         name = module.__name__.rpartition(".")[2]
         app.command(module.command, name=name)
         app[name].sort_key = module.ORDER
+        app[name].help_epilogue = command_page(name)
     app.command(completion_command(app), name="--install-completion")
 
 
