@@ -55,6 +55,15 @@ ADDED: Mapping[tuple[str, str], Any] = {
 FIELDS: Mapping[tuple[str, str], str] = {("networks", "standard"): "auto", ("networks", "auto"): "by the data"}
 
 
+def settle(params: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a run with what was chosen from its data in place of "auto": the options that repeat it.
+
+    In runs from before networks were chosen from the data, "auto" was what "standard" is.
+    """
+    chosen = {"networks": "standard", **found}
+    return {name: chosen.get(name, value) if value in ("auto", None) else value for name, value in params.items()}
+
+
 def to_today(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of a data set as they are spelled today."""
     return {key: TODAY.get((key, str(value)), value) for key, value in options.items()}
