@@ -168,7 +168,7 @@ def test_a_run_that_chose_its_length_is_trained_longer_by_hand(data, tmp_path, m
         assert torch.equal(value, longer.nets_.state_dict()[key]), key
 
 
-def test_an_interrupted_fit_that_chose_its_settings_resumes_with_the_same_bits(data, tmp_path, monkeypatch):
+def test_an_interrupted_fit_that_chose_its_settings_resumes_bit_exactly(data, tmp_path, monkeypatch):
     monkeypatch.setattr(automatic, "choose_epochs", lambda *_: 3)
     whole = METHODS["principled_vae"](width=8).fit(data)
 

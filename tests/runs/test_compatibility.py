@@ -27,8 +27,8 @@ def test_a_renamed_value_is_read_and_fingerprinted_by_both_names():
 
 def test_what_was_chosen_from_the_data_takes_the_place_of_auto():
     params = {"networks": "auto", "width": None, "epochs": 3, "n_common": "auto", "lambda_s": "auto"}
-    found = {"networks": "conv", "width": 16, "n_common": 9, "epochs": 7, "targets": ["a"]}
-    assert settle(params, found) == {"networks": "conv", "width": 16, "epochs": 3, "n_common": 9, "lambda_s": "auto"}
+    inferred = {"networks": "conv", "width": 16, "n_common": 9, "epochs": 7, "targets": ["a"]}
+    assert settle(params, inferred) == {"networks": "conv", "width": 16, "epochs": 3, "n_common": 9, "lambda_s": "auto"}
     # A run from before has nothing of that.
     assert settle({"networks": "auto", "width": None}, {}) == {"networks": "standard", "width": None}
 

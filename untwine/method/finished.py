@@ -16,8 +16,9 @@ def shorter_epochs(folder: Path, card: Mapping[str, Any], name: str, params: Map
     Another method, other options or other data (by their fingerprint) are refused; so is training longer without the checkpoint
     that `keep_checkpoint` leaves.
     """
-    settled = settle(card["params"], found := card.get("found", {}))  # what was chosen from the data may be given by hand
-    same_words = "networks" in found or card["params"].get("networks") != "auto"
+    chosen = card.get("found", {})
+    settled = settle(card["params"], chosen)  # what was chosen from the data may be given by hand
+    same_words = "networks" in chosen or card["params"].get("networks") != "auto"
     theirs = to_former(name, card["params"] if same_words else settled)
     mine, settled = to_former(name, params), to_former(name, settled)
     same = (card["method"], card["data"].get("fingerprint")) == (name, data)

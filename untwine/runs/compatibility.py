@@ -55,12 +55,12 @@ ADDED: Mapping[tuple[str, str], Any] = {
 FIELDS: Mapping[tuple[str, str], str] = {("networks", "standard"): "auto", ("networks", "auto"): "by the data"}
 
 
-def settle(params: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+def settle(params: Mapping[str, Any], inferred: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a run with what was chosen from its data in place of "auto": the options that repeat it.
 
     In runs from before networks were chosen from the data, "auto" was what "standard" is.
     """
-    chosen = {"networks": "standard", **found}
+    chosen = {"networks": "standard", **inferred}
     return {name: chosen.get(name, value) if value in ("auto", None) else value for name, value in params.items()}
 
 
