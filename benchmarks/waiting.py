@@ -1,7 +1,7 @@
 """`python -m benchmarks.waiting`: two threads that sleep while they wait beside two that spin, on a machine that is busy.
 
-As many other processes as there are cores keep the machine busy. The command line and the workers of studies make waiting threads
-sleep (`untwine.training.threads`); by default OpenMP lets them spin.
+As many other processes as there are cores keep the machine busy. The command line and the workers of studies make waiting
+threads sleep (`untwine.training.threads`); by default OpenMP lets them spin.
 """
 
 from __future__ import annotations
