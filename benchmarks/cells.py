@@ -193,9 +193,9 @@ def table() -> str:
             known.setdefault((OURS, one["score"]), []).append(float(one["value"]))
     lines = [f"| | {' | '.join(column['title'] for column in columns)} | epochs |", f"|{' --- |' * (len(columns) + 2)}"]
     for row in (OURS, *ROWS):
-        found = [next((known[row, score] for score in column["scores"] if (row, score) in known), []) for column in columns]
+        values = [next((known[row, score] for score in column["scores"] if (row, score) in known), []) for column in columns]
         epochs = str(ours()[0].params["epochs"]) if row == OURS else f"{known.get((row, 'epochs'), [0])[0]:.0f}"
-        lines.append(f"| {row} | {' | '.join(map(cell_text, found))} | {epochs} |")
+        lines.append(f"| {row} | {' | '.join(map(cell_text, values))} | {epochs} |")
     if ("speed", "speed") in known:
         low, middle, high = (known["speed", name][0] for name in ("speed_low", "speed", "speed_high"))
         lines += ["", f"An epoch of ContrastiveVI takes {middle:.1f} times as long as one of ours ({low:.1f} to {high:.1f})."]
