@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
@@ -89,8 +90,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         for piece in FENCED.split(markdown)
     )
     notebook = notebooks.path(uri)
-    if notebook.exists():
+    if notebook.exists() and notebooks.is_current(ROOT / "docs" / uri):
         text = with_outputs(text, notebook, uri)
+    elif notebook.exists():
+        logging.getLogger("mkdocs.hooks").warning(
+            "the notebook of %s is of other Python; run `make notebooks`, or delete it.", uri
+        )
     if posixpath.dirname(uri) == "methods" and (ROOT / "docs/images/methods" / f"{page.file.name}.png").exists():
         text = text.replace("\n## Objective\n", site_pages.method_image(page.file.name) + "\n## Objective\n", 1)
     return text
@@ -171,4 +176,6 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def _mathml(match: re.Match[str]) -> str:
     tex = unescape(match[2].strip())[2:-2]  # between \( and \), or \[ and \]
-    return str(convert(tex, display="block" if match[1] == "div" else "inline"))
+    if match[1] == "span":
+        return str(convert(tex, display="inline"))
+    return f'<div class="equation">{convert(tex, display="block")}</div>'

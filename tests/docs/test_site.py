@@ -155,7 +155,7 @@ def test_notebooks_are_of_the_present_python_of_their_pages():
     kept = set((DOCS / "notebooks").glob("*.ipynb"))
     assert kept <= set(pages), "notebooks without a page"
     stale = [pages[path].name for path in sorted(kept) if not tool["is_current"](pages[path])]
-    assert stale == [], "run `make notebooks`"
+    assert stale == [], "run `make notebooks`, or delete them: their pages are then shown without outputs"
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
