@@ -62,7 +62,7 @@ def test_threads_change_rounding_alone_in_every_method(name, kind):
     check(name, kind)
 
 
-def test_another_seed_is_told_from_another_number_of_threads():
+def test_another_seed_differs_far_more_than_another_number_of_threads():
     data = wide_data("vectors")
     one, other = (small("principled_vae", epochs=1, batch=64, seed=seed).fit(data).encode(data) for seed in (3, 4))
     assert difference(one, other) > 100 * TOLERANCE

@@ -1,14 +1,12 @@
 """The Python in the README and in the documentation runs as it is written."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from cyclopts import CycloptsError
+from preloaded import run_code
 
 import untwine as un
 from untwine.cli.app import app
@@ -52,11 +50,8 @@ for _kind in untwine.methods.METHODS.values():
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_python_on_the_page_runs(page, tmp_path):
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
-    done = subprocess.run(
-        [sys.executable, "-c", program(page)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    code, errors = run_code(program(page), tmp_path, {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"})
+    assert code == 0, errors
 
 
 def test_pages_link_to_what_is_there():

@@ -8,19 +8,24 @@ from typing import Any
 from untwine.registry.checks import suggestion
 
 SIZES = ("paper", "small")
-CHOICES = {"part": ("test", "validation"), "shuffle": ("groups", "labels"), "learn": ("folds", "first half", "training part")}
+CHOICES = {
+    "part": ("test", "validation"),
+    "shuffle": ("groups", "labels"),
+    "learn": ("folds", "first half", "training part"),
+    "defaults": ("auto", "fixed"),
+}
 BEST = ("lowest", "highest")  # keys of a swept row that shows one value alone: the score by which it is best
 SCORING = {"seeds": "wholes", "metrics": "texts", "resamples": "whole", "epochs_scored": "wholes", "epochs_metrics": "texts"}
 KEYS: Mapping[str, Mapping[str, str]] = {
     "study": {"title": "text", "paper": "text", "part": "text", "data": "tables", "row": "tables", "column": "tables"}
-    | {"size": "table", "published": "table", "figure": "table", "resources": "table"}
+    | {"defaults": "text", "size": "table", "published": "table", "figure": "table", "resources": "table"}
     | SCORING,
     "data": {"name": "text", "label": "text", "needs": "texts", "sizes": "texts", "options": "table", "fields": "table"}
     | {"learn": "text"}
     | dict.fromkeys(SIZES, "table"),
     "data's size": {"options": "table", "fields": "table"},
     "row": {"label": "text", "method": "text", "shuffle": "text", "metrics": "texts", "fields": "table"}
-    | {"ending": "text", "data": "texts", "lowest": "text", "highest": "text"}
+    | {"defaults": "text", "ending": "text", "data": "texts", "lowest": "text", "highest": "text"}
     | dict.fromkeys(SIZES, "table"),
     "column": {"scores": "texts", "title": "text", "scale": "number", "digits": "whole", "data": "texts"},
     "size": dict.fromkeys(SIZES, "table"),
