@@ -15,7 +15,8 @@ from untwine.registry.blocks import salient_blocks
 from untwine.samples import BACKGROUND, Samples
 
 Salient = Literal["shared", "per_target"]
-PER_TARGET = ("principled_vae", "contrastive_vae", "mm_cvae", "sep_vae")  # the methods with a salient block for each target
+# The methods with a salient block for each target.
+PER_TARGET = ("principled_vae", "recombining_vae", "contrastive_vae", "mm_cvae", "sep_vae")
 
 
 def salient_width(n_salient: int | str, samples: Samples) -> dict[str, int]:
