@@ -16,8 +16,8 @@ of the model's joint distribution of codes and samples from the encoder's, has t
 [-log q(z|r) - log q(s|r)] (wake-sleep; Eq. 10 of *Reference-based VAEs*, next to its discriminators): the encoder must return
 both codes of every pair. On an independent pair a copy in s contradicts z_y, so that no encoder can return both: the first
 term also makes z blind to the salient block of what it sees, the second makes s blind to what is common. Here the pairs come
-from the posteriors of both groups, which is where the model is used, in place of the priors; r is the mean of p(x|z, s), and the
-gradient goes through it to the decoder, but not to the codes of the pair.
+from the posteriors of both groups, which is where the model is used, in place of the priors; r is the mean of p(x|z, s), and
+the gradient goes through it to the decoder, but not to the codes of the pair.
 
 Reductions: all terms are summed over dimensions, mean over the samples of their group. With `salient="per_target"` there is an
 r for each target, and the last two terms are summed over targets (`untwine.methods.shared.contrastive_elbo`); in r all salient
@@ -68,13 +68,13 @@ class RecombiningVAE(TwoBlockVAE):
     lambda_z
         The weight of the Wasserstein distance between the common means of both groups; 0 leaves it out.
     lambda_r
-        The weight of recombination: both codes are predicted from the sample decoded from the common block of a background and the
+        The weight of recombination: both codes are predicted from what is decoded from the common block of a background and the
         salient block of a target; 0 leaves it out.
     """
 
     beta_salient: Weight = 0.2
     lambda_s: Weight = 2.5
-    lambda_z: Weight = 0.0
+    lambda_z: Weight = 5.0
     lambda_r: Weight = 1.0
     name: ClassVar[str] = "recombining_vae"
 
@@ -98,9 +98,7 @@ class RecombiningVAE(TwoBlockVAE):
         yield "vae", terms
 
 
-def recombination(
-    nets: Autoencoder, batch: Batch, z: Posterior, salient: SalientPosteriors, widths: list[int]
-) -> Tensor:
+def recombination(nets: Autoencoder, batch: Batch, z: Posterior, salient: SalientPosteriors, widths: list[int]) -> Tensor:
     """Return -log q(z_y|r) - log q(s_x|r), where the i-th background gets the salient block of the i-th of each target."""
     *s_x, _ = batch.split_pools(salient.decoded.detach())
 
