@@ -9,7 +9,7 @@ demo test soak: export GOMP_SPINCOUNT = 10000
 test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: demo test check lint types words architecture papers browser soak bench clean help
+.PHONY: demo test check lint types words architecture papers browser cluster soak bench clean help
 
 help:
 	@echo "make demo   train on digits over grass, take them apart, and make a page of it: runs/demo/report.html"
@@ -19,6 +19,7 @@ help:
 	@echo "make architecture  redraw docs/images/architecture.svg from the imports"
 	@echo "make papers write docs/papers.md, every item of the papers and its state, from the finished cells of the studies"
 	@echo "make browser  click through the explorer in Chromium (installs nothing but Python packages; Debian: apt install chromium)"
+	@echo "make cluster  the tests of Ray, which it installs (240 MB)"
 	@echo "make soak   the long checks at full count (kills, hostile data, two processes, learning)"
 	@echo "make bench  speed and memory, side by side with peers"
 
@@ -49,7 +50,10 @@ papers: .venv/ready
 browser: .venv/ready-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -rs tests/browser
 
-soak: .venv/ready-dev
+cluster: .venv/ready-cluster
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not soak" -rs tests/study/executors
+
+soak: .venv/ready-cluster
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak and not timed" -n auto --dist worksteal
 	$(BIN)/python -m pytest -m "soak and timed"
 
@@ -68,6 +72,10 @@ clean:
 
 .venv/ready-dev: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+.venv/ready-cluster: .venv/ready-dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[cluster]"
 	@touch $@
 
 .venv/ready-bench: .venv/ready-dev

@@ -156,8 +156,8 @@ def test_fit_encode_and_evaluate_take_anndata_and_keep_it_sparse():
     adata, dense = cells(), cells()
     dense.X = adata.X.toarray()
     groups = (CONDITION != "control").astype(int)
-    method = un.PrincipledVAE(epochs=2, batch=16, width=8, n_common=3, n_salient=2).fit(adata, groups)
-    other = un.PrincipledVAE(epochs=2, batch=16, width=8, n_common=3, n_salient=2).fit(dense, groups)
+    method = un.PrincipledVAE.fixed(epochs=2, batch=16, width=8, n_common=3, n_salient=2).fit(adata, groups)
+    other = un.PrincipledVAE.fixed(epochs=2, batch=16, width=8, n_common=3, n_salient=2).fit(dense, groups)
     np.testing.assert_array_equal(method.encode(adata).array(), other.encode(dense).array())
     assert method.feature_names == tuple(adata.var_names)
     shuffled = adata[:, ::-1]
@@ -211,7 +211,7 @@ def test_responses_of_simulated_cells_separate_in_the_salient_block(tmp_path):
     roles = Roles(group="condition", background=("control",), label="response", factors=("kind",))
     samples = read_anndata(tmp_path / "cells.h5ad", roles)
     assert sparse.issparse(samples.x)
-    vae = un.PrincipledVAE(n_common=2, n_salient=2, beta_common=4, beta_salient=0.3, epochs=30, width=64)
+    vae = un.PrincipledVAE.fixed(n_common=2, n_salient=2, beta_common=4, beta_salient=0.3, epochs=30, width=64)
     for method in (vae, un.ContrastivePCA(n_common=2, n_salient=2)):
         scores = un.evaluate(method.fit(samples[: n * 2 // 3]), samples[n * 2 // 3 :], ["probe"])
         assert scores["probe.salient"].value > 0.9

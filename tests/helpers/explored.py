@@ -46,7 +46,7 @@ def make_runs(place: Path) -> Path:
     un.ContrastivePCA(n_common=4, n_salient=3).fit(images.train, out=runs / "images", origin=origin)
     un.GeneralisedContrastivePCA(n_common=4, n_salient=3).fit(images.train, out=runs / "other_images", origin=origin)
     un.PCA(n_latent=5).fit(vectors.train, out=runs / "single", origin=named)
-    trained = un.PrincipledVAE(n_common=3, n_salient=2, epochs=3, width=8).fit(
+    trained = un.PrincipledVAE.fixed(n_common=3, n_salient=2, epochs=3, width=8).fit(
         vectors.train, out=runs / "trained", origin=named
     )
     un.evaluate_run(runs / "trained", method=trained, data=vectors, seeds=2, metrics=["factors", "w2", "reconstruction"])

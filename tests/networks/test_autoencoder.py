@@ -187,3 +187,24 @@ def test_vectors_are_drawn_with_the_learned_scale_of_a_laplace_likelihood():
         x = net.sample(lambda *shape: torch.randn(len(z), *shape, generator=generator), z)
         spread = (x - net.mean(z)).abs().mean(0)
     torch.testing.assert_close(spread, torch.exp(0.5 * net.logvar).detach(), rtol=0.03, atol=0)
+
+
+@pytest.mark.parametrize(("kind", "power"), [("gaussian", 2), ("laplace", 1)])
+def test_a_factor_of_the_learned_scale_weights_errors_as_a_scale_so_many_times_as_large(kind, power):
+    torch.manual_seed(0)
+    one = SimpleNamespace(likelihood=kind, networks="mlp", width=8, scale="learned", blocks={"z": 2})
+    net = Autoencoder(one, (1, 4, 4), {}).double()
+    three = Autoencoder(SimpleNamespace(**vars(one), scale_factor=3.0), (1, 4, 4), {}).double()
+    three.load_state_dict(net.state_dict())
+    x, z = torch.rand(5, 1, 4, 4, dtype=torch.float64), torch.randn(5, 2, dtype=torch.float64)
+    torch.testing.assert_close(three.reconstruction(x, z), net.reconstruction(x, z) / 3**power)
+    fixed = SimpleNamespace(**{**vars(one), "scale": 3 * float(torch.exp(0.5 * net.logvar.detach()))})
+    fixed = Autoencoder(fixed, (1, 4, 4), {}).double()
+    fixed.load_state_dict({key: value for key, value in net.state_dict().items() if key != "noise"})
+    grads = [
+        torch.autograd.grad(one.reconstruction(x, z), one.decoder.parameters(), retain_graph=True) for one in (three, fixed)
+    ]
+    for mine, others in zip(*grads, strict=True):
+        torch.testing.assert_close(mine, others)
+    vectors = SimpleNamespace(**{**vars(one), "scale_factor": 3.0})
+    assert Autoencoder(vectors, (5,), {}).temperature == 1

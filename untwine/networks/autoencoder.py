@@ -99,6 +99,8 @@ class Autoencoder(Conditional):
         super().__init__()
         self.shape, self.blocks = shape, fields.blocks
         self.learned_scale = isinstance(fields.scale, str)
+        # Of images; see `reconstruction`.
+        self.temperature: float = getattr(fields, "scale_factor", 1.0) ** 2 if self.learned_scale and len(shape) > 1 else 1.0
         self.scale = math.nan if isinstance(fields.scale, str) else fields.scale
         self.n_covariates = count_covariates(fields)
         kind = check_choice("likelihood", fields.likelihood, LIKELIHOODS)
@@ -182,7 +184,11 @@ class Autoencoder(Conditional):
         return gaussian.clamp_logvar(LOGVAR_SCALE * self.noise)
 
     def reconstruction(self, x: Tensor, *codes: Tensor) -> Tensor:
-        """Return -log p(x | codes), summed over features, mean over samples; of counts, with the prior of learned libraries."""
+        """Return -log p(x | codes), summed over features, mean over samples; of counts, with the prior of learned libraries.
+
+        With a method's `scale_factor` k the learned scale of images counts as k times as large for the networks: all of
+        -log p is divided by k squared (by k, of a Laplace likelihood), which does not move the optimum of the scale itself.
+        """
         if self.counts is not None:
             library, penalty = self.counts.library_size(x, self.encoder_input(x) if self.counts.head else x)
             return self.counts.nll(x, self.output(*codes), library) + penalty
@@ -190,7 +196,9 @@ class Autoencoder(Conditional):
             return likelihood.bernoulli(x, self.output(*codes))
         mean = self.mean(*codes)
         if self.kind == "gaussian_learned":
-            return likelihood.gaussian_learned(x, mean, self.logvar)
+            nll = likelihood.gaussian_learned(x, mean, self.logvar)
+            return nll / self.temperature
         if self.kind == "laplace" and self.learned_scale:
-            return likelihood.laplace_learned(x, mean, 0.5 * self.logvar)
+            nll = likelihood.laplace_learned(x, mean, 0.5 * self.logvar)
+            return nll / math.sqrt(self.temperature)
         return (likelihood.gaussian if self.kind == "gaussian" else likelihood.laplace)(x, mean, self.scale)

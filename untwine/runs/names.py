@@ -19,6 +19,8 @@ CODES = "codes.json"
 REPORT = "report.html"
 SELECTIONS = "selections.json"
 CELL = "cell.json"
+FAILED = "failed.json"
+LOCK = ".locked_by"
 FEATURES = "features.csv"
 MODEL_CARD = "README.md"
 

@@ -14,6 +14,7 @@ Metrics are names, with options where wanted: "z_diff(leave_out=shape)", whose s
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,6 +73,19 @@ def cells(spec: Mapping[str, Any], study: str, size: str) -> list[Cell]:
             f"epochs_scored must be at most {last}, the epochs of the longest row; got {max(scoring['epochs_scored'])}."
         )
     return planned
+
+
+class Resources(NamedTuple):
+    """What one cell needs: threads, that is cores, gigabytes of memory, and GPUs; 0 for memory that is not looked at."""
+
+    threads: int = 1
+    memory: float = 0.0
+    gpus: float = 0.0
+
+
+def resources(spec: Mapping[str, Any], size: str) -> Resources:
+    """Return what a cell of one size needs."""
+    return Resources(**{**spec.get("resources", {}), **spec.get("size", {}).get(size, {}).get("resources", {})})
 
 
 def rows(spec: Mapping[str, Any], size: str, data: str | None = None) -> Iterator[Row]:
@@ -165,8 +179,9 @@ def _spelled(metrics: Sequence[str]) -> tuple[str, ...]:
 
 
 def _epochs(params: Mapping[str, Any]) -> int:
-    """Return the epochs of all stages of a method; 0 for a closed form."""
-    return sum(value for field, value in params.items() if field.startswith("epochs"))
+    """Return the epochs of all stages of a method; 0 for a closed form, no bound where the data decide."""
+    epochs = [value for field, value in params.items() if field.startswith("epochs")]
+    return sys.maxsize if "auto" in epochs else sum(epochs)
 
 
 def _preset_options(spec: Mapping[str, Any], data: Mapping[str, Any], size: str) -> dict[str, Any]:
@@ -208,6 +223,8 @@ def _check(spec: Mapping[str, Any]) -> None:
     for size, table in spec.get("size", {}).items():
         check_table(spec["size"], "size", "[size]")
         check_table(table, "one size", f"[size.{size}]")
+        check_table(table.get("resources", {}), "resources", f"resources of [size.{size}]")
+    check_table(spec.get("resources", {}), "resources", "[resources]")
     check_table(spec.get("figure", {}), "figure", "[figure]")
     for data in spec["data"]:
         check_among(data.get("sizes", ()), SIZES, f"sizes of the data set {label(data)!r}")
