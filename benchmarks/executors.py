@@ -80,14 +80,15 @@ def two_nodes() -> Iterator[Any]:
 
 
 class Killer:
-    """Kills workers of the cluster's nodes at random, one for `every` finished cells in the mean."""
+    """Kills a worker of the cluster's nodes, drawn at random, after every so many finished cells."""
 
     def __init__(self, cluster: Any, every: int, seed: int = 0) -> None:
-        self.cluster, self.every, self.rng, self.killed = cluster, every, random.Random(seed), 0
+        self.cluster, self.every, self.rng, self.finished, self.killed = cluster, every, random.Random(seed), 0, 0
 
-    def maybe(self) -> None:
-        """Kill a worker, in the middle of a cell if one is met there soon, or none."""
-        if self.rng.random() >= 1 / self.every or not (workers := self._workers()):
+    def count(self) -> None:
+        """Count a finished cell and, when it is time, kill a worker, in the middle of a cell if one is met there soon."""
+        self.finished += 1
+        if self.finished % self.every or not (workers := self._workers()):
             return
         deadline = time.monotonic() + 1.0
         while time.monotonic() < deadline:
@@ -131,7 +132,7 @@ def kills(folder: Path, cells: int, every: int = 20) -> dict[str, float]:
             for reply in execute(*arguments):
                 if reply is not None:
                     finished += 1
-                    killer.maybe()
+                    killer.count()
                 if finished >= cells // 2 and not removed:
                     removed = True
                     cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
@@ -189,7 +190,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.executors", description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", nargs="*", choices=("overhead", "ideal", "kills"), default=("overhead", "ideal", "kills"))
     parser.add_argument("--cells", type=int, help="of each; by default 500, 200 and 1000")
-    parser.add_argument("--every", type=int, default=20, help="finished cells between two kills, in the mean")
+    parser.add_argument("--every", type=int, default=20, help="finished cells between two kills")
     options = parser.parse_args()
     measures: dict[str, tuple[Callable[[Path, int], dict[str, float]], int]] = {
         "overhead": (overhead, 500),

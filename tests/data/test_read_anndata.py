@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import run
 from scipy import sparse
 
 import untwine as un
@@ -216,3 +217,15 @@ def test_responses_of_simulated_cells_separate_in_the_salient_block(tmp_path):
         scores = un.evaluate(method.fit(samples[: n * 2 // 3]), samples[n * 2 // 3 :], ["probe"])
         assert scores["probe.salient"].value > 0.9
         assert scores["probe.common"].value < 0.7  # a third is chance
+
+
+def test_raw_counts_are_recognised_and_said_by_data_show(tmp_path, capsys):
+    cells().write_h5ad(tmp_path / "cells.h5ad")
+    run("data", "show", tmp_path / "cells.h5ad", "--data-set", "layer=counts")
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"layer 'counts' holds raw counts, integers up to {COUNTS.max()}: choose likelihood=negative_binomial, or" in said
+    adata = cells()
+    adata.X = np.log1p(adata.layers["counts"].astype("float32"))
+    adata.write_h5ad(tmp_path / "logs.h5ad")
+    run("data", "show", tmp_path / "logs.h5ad")
+    assert "raw counts" not in capsys.readouterr().out
