@@ -18,6 +18,7 @@ LIKELIHOODS_OF_COUNTS = (
     "mm_cvae",
     "principled_vae",
     "rb_vae",
+    "recombining_vae",
     "sep_vae",
     "symmetric_rb_vae",
     "symmetric_vae",
