@@ -1,5 +1,6 @@
 """Equal bits with equal threads, and codes within a tolerance with other numbers of them, as docs/reproducibility.md states."""
 
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 import torch
 from small import NAMES, images, small, vectors
 from threadpoolctl import threadpool_limits
+
+from untwine.evaluation.scoring import evaluate
 
 THREADS = (1, 2, 4)
 TOLERANCE = 1e-3  # of a code's standard deviation, root mean square over samples
@@ -66,3 +69,15 @@ def test_another_seed_differs_far_more_than_another_number_of_threads():
     data = wide_data("vectors")
     one, other = (small("principled_vae", epochs=1, batch=64, seed=seed).fit(data).encode(data) for seed in (3, 4))
     assert difference(one, other) > 100 * TOLERANCE
+
+
+def test_scores_of_given_codes_do_not_depend_on_threads():
+    data = wide_data("vectors")
+    method = small("contrastive_pca", seed=3).fit(data)
+    scored = []
+    for number in THREADS:
+        with threads(number), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of classes with few samples
+            scored.append({name: one.value for name, one in evaluate(method, data, ["probe", "clustering"], 2).items()})
+    assert scored[0]
+    assert scored[0] == scored[1] == scored[2]
