@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from untwine.report.page import report
     from untwine.runs.scores import Score
     from untwine.samples import Samples
+    from untwine.selection.compare import compare
     from untwine.study import Study
     from untwine.training.errors import TrainingError
     from untwine.training.logs import mlflow_log, tensorboard_log
@@ -37,6 +38,7 @@ __all__ = [
     "Score",
     "Study",
     "TrainingError",
+    "compare",
     "contrast_test",
     "data",
     "evaluate",
@@ -123,6 +125,8 @@ def _find(name: str) -> Any:  # noqa: PLR0912 (a branch a module)
     match name:
         case "data" | "load" | "read":
             import untwine.data as module
+        case "compare":
+            import untwine.selection.compare as module
         case "evaluate":
             import untwine.evaluation.scoring as module
         case "salient_features":

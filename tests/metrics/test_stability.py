@@ -12,7 +12,14 @@ CODES = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 0.8, 0.5]
 
 @pytest.mark.parametrize(
     "changed",
-    [CODES, CODES[:, ::-1], -1e3 * CODES + 5, CODES @ rotation(3), np.hstack([CODES, CODES]), np.hstack([CODES, CODES[:, :1] * 0 + 3])],
+    [
+        CODES,
+        CODES[:, ::-1],
+        -1e3 * CODES + 5,
+        CODES @ rotation(3),
+        np.hstack([CODES, CODES]),
+        np.hstack([CODES, CODES[:, :1] * 0 + 3]),
+    ],
     ids=["same", "permuted", "rescaled", "rotated", "duplicated", "with a constant column"],
 )
 def test_the_same_codes_agree_whatever_their_axes(changed):
@@ -51,9 +58,9 @@ def test_it_equals_the_definitions():
         np.fill_diagonal(k, 0)
         np.fill_diagonal(l, 0)
         ones = np.ones(n)
-        return (np.trace(k @ l) + ones @ k @ ones * (ones @ l @ ones) / ((n - 1) * (n - 2)) - 2 / (n - 2) * ones @ k @ l @ ones) / (
-            n * (n - 3)
-        )
+        return (
+            np.trace(k @ l) + ones @ k @ ones * (ones @ l @ ones) / ((n - 1) * (n - 2)) - 2 / (n - 2) * ones @ k @ l @ ones
+        ) / (n * (n - 3))
 
     near = [set(map(tuple, np.argwhere(NearestNeighbors(n_neighbors=5).fit(x).kneighbors_graph().toarray()))) for x in (a, b)]
     share, chance = len(near[0] & near[1]) / (30 * 5), 5 / 29

@@ -46,9 +46,9 @@ def stability_score(codes: Sequence[ArrayLike], neighbours: int = 10, seed: int 
     - *neighbours*: the share of a sample's `neighbours` nearest ones in X that are among those in Y, o, as (o - c) / (1 - c)
       with c = neighbours / (n - 1), the share of unrelated codes.
 
-    Higher is better: 1 means the same codes up to rotation, reflection, one scale and a shift; 0 that nothing is in common. Codes
-    that are constant, as of a collapsed block, agree with nothing: 0. A dimension that is stretched counts more in both. Blind
-    to what all fits share, be it wrong. At most 2,000 samples are used, drawn by `seed`. Version 1.
+    Higher is better: 1 means the same codes up to rotation, reflection, one scale and a shift; 0 that nothing is in common.
+    Codes that are constant, as of a collapsed block, agree with nothing: 0. A dimension that is stretched counts more in
+    both. Blind to what all fits share, be it wrong. At most 2,000 samples are used, drawn by `seed`. Version 1.
     """
     tables = [check_codes(one) for one in codes]
     if len(tables) < 2 or len({len(table) for table in tables}) > 1:

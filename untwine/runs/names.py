@@ -21,6 +21,7 @@ SELECTIONS = "selections.json"
 CELL = "cell.json"
 FEATURES = "features.csv"
 MODEL_CARD = "README.md"
+COMPARISON = "comparison.json"
 
 # Computed from the weights, so that new weights make them stale.
 DERIVED = (SCORES, GALLERY, CONTRAST, CODES, FEATURES, REPORT)
