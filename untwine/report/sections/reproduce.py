@@ -27,13 +27,12 @@ def reproduce(run: Run) -> Markup:
 
 def command_line(run: Run) -> str:
     """Return the shell commands that fit and score the run again."""
-    words = [
-        f"untwine fit {shlex.quote(run.method)}",
-        f"--data {shlex.quote(str(run.table('data').get('name') or 'YOUR_DATA'))}",
-    ]
-    words += [f"--data-set {shlex.quote(f'{key}={_text(value)}')}" for key, value in _options(run).items()]
+    words = [f"untwine fit {shlex.quote(run.method)}"]
+    if "target" not in _options(run):  # which, with the background, takes the place of a name
+        words += [f"--data {shlex.quote(str(run.table('data').get('name') or 'YOUR_DATA'))}"]
+    words += [f"--data-set {shlex.quote(setting(key, value))}" for key, value in _options(run).items()]
     words += [f"--features {shlex.quote(features)}"] if (features := _features(run)) else []
-    words += [f"--set {shlex.quote(f'{key}={_text(value)}')}" for key, value in run.table("params").items()]
+    words += [f"--set {shlex.quote(setting(key, value))}" for key, value in run.table("params").items()]
     words += [f"--out {shlex.quote(str(run.path))}"]
     return " \\\n    ".join(_wrap(words, " ")) + f"\nuntwine evaluate {shlex.quote(str(run.path))}"
 
@@ -68,6 +67,11 @@ def _features(run: Run) -> str:
 def _options(run: Run) -> Mapping[str, Any]:
     options = run.table("data").get("options")
     return options if isinstance(options, Mapping) else {}
+
+
+def setting(name: str, value: Any) -> str:
+    """Return what --set or --data-set is given for an option."""
+    return f"{name}={_text(value)}"
 
 
 def _text(value: Any) -> str:
