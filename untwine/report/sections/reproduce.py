@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from untwine.report.markup import Markup, join, tag
@@ -35,6 +36,18 @@ def command_line(run: Run) -> str:
     words += [f"--set {shlex.quote(setting(key, value))}" for key, value in run.table("params").items()]
     words += [f"--out {shlex.quote(str(run.path))}"]
     return " \\\n    ".join(_wrap(words, " ")) + f"\nuntwine evaluate {shlex.quote(str(run.path))}"
+
+
+def fit_again(run: Run, changes: Mapping[str, Any]) -> str:
+    """Return the shell command that fits the run again with other fields, into a folder beside it."""
+    changed = replace(
+        run, card={**run.card, "params": {**run.table("params"), **changes}}, path=run.path.with_name(_beside(run, changes))
+    )
+    return command_line(changed).rpartition("\n")[0]
+
+
+def _beside(run: Run, changes: Mapping[str, Any]) -> str:
+    return "-".join([run.path.name, *(f"{name}={_text(value)}" for name, value in changes.items())])
 
 
 def python_lines(run: Run) -> str:
