@@ -9,7 +9,7 @@ demo test soak: export GOMP_SPINCOUNT = 10000
 test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: demo test check lint types words architecture papers browser soak bench clean help
+.PHONY: demo test check lint types words architecture papers browser cluster soak bench docs docs-serve pages notebooks clean help
 
 help:
 	@echo "make demo   train on digits over grass, take them apart, and make a page of it: runs/demo/report.html"
@@ -18,7 +18,11 @@ help:
 	@echo "make words  private words where the field has its own (tools/words.py)"
 	@echo "make architecture  redraw docs/images/architecture.svg from the imports"
 	@echo "make papers write docs/papers.md, every item of the papers and its state, from the finished cells of the studies"
+	@echo "make docs   the documentation, from this machine alone: site/index.html (make docs-serve: as one writes it)"
+	@echo "make pages  write the pages that the code describes: docs/data, docs/methods, docs/metrics, docs/commands"
+	@echo "make notebooks  run the pages whose Python has changed, at full length, and keep what they print and draw"
 	@echo "make browser  click through the explorer in Chromium (installs nothing but Python packages; Debian: apt install chromium)"
+	@echo "make cluster  the tests of Ray, which it installs (240 MB)"
 	@echo "make soak   the long checks at full count (kills, hostile data, two processes, learning)"
 	@echo "make bench  speed and memory, side by side with peers"
 
@@ -46,10 +50,32 @@ architecture: .venv/bin/python
 papers: .venv/ready
 	$(BIN)/python tools/papers.py
 
+# The theme would say that its successor is another program.
+docs docs-serve: export NO_MKDOCS_2_WARNING = 1
+
+docs: .venv/ready-docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+docs-serve: .venv/ready-docs
+	$(BIN)/mkdocs serve
+
+pages: .venv/ready
+	$(BIN)/python tools/data_pages.py
+	$(BIN)/python tools/method_pages.py
+	$(BIN)/python tools/metric_pages.py
+	$(BIN)/python tools/command_pages.py
+
+notebooks: .venv/ready-dev
+	$(BIN)/python tools/notebooks.py
+
 browser: .venv/ready-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -rs tests/browser
 
-soak: .venv/ready-dev
+cluster: .venv/ready-cluster
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not soak" -rs tests/study/executors
+
+soak: .venv/ready-cluster
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak and not timed" -n auto --dist worksteal
 	$(BIN)/python -m pytest -m "soak and timed"
 
@@ -57,7 +83,7 @@ bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv build site *.egg-info .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -68,6 +94,14 @@ clean:
 
 .venv/ready-dev: .venv/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+.venv/ready-docs: .venv/ready
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	@touch $@
+
+.venv/ready-cluster: .venv/ready-dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[cluster]"
 	@touch $@
 
 .venv/ready-bench: .venv/ready-dev

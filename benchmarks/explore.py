@@ -18,7 +18,8 @@ import untwine as un
 
 TRAIN = 1_000
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-# Milliseconds from a movement of the pointer to the image of the sample under it, and from another A to the swapped images.
+# Milliseconds from a movement of the pointer to the image of the sample under it, from another A to the swapped images, and
+# from a movement of a latent's slider to the decoded image.
 TURN = "new Promise((done) => { const c = new MessageChannel(); c.port1.onmessage = done; c.port2.postMessage(0); })"
 HOVER = """async (i) => {
   const plot = document.querySelector(".plot"), tip = document.getElementById("tip"), box = plot.getBoundingClientRect();
@@ -41,6 +42,14 @@ SWAP = """async (sample) => {
   while (!(card.dataset.made ?? "").startsWith(`${sample} `) && performance.now() - begun < 10000) await TURN;
   return performance.now() - begun;
 }""".replace("TURN", TURN)
+LATENT = """async (share) => {
+  const slider = document.querySelector(".latent input"), card = document.querySelector("[aria-labelledby=latents-title]");
+  const before = card.dataset.made, begun = performance.now();
+  slider.value = Number(slider.min) + share * (slider.max - slider.min);
+  slider.dispatchEvent(new Event("input"));
+  while (card.dataset.made === before && performance.now() - begun < 10000) await TURN;
+  return performance.now() - begun;
+}""".replace("TURN", TURN)
 
 
 def browser() -> str | None:
@@ -49,14 +58,14 @@ def browser() -> str | None:
 
 
 def measure(samples: int, rounds: int) -> dict[str, list[float]]:
-    """Return milliseconds of each round: until there are points, until the sample under the pointer is shown, of a swap.
+    """Return milliseconds until there are points, until the sample under the pointer is shown, of a swap, of one decoded image.
 
     The first round opens the page while t-SNE of all samples is computed in the same process, and so do the others as long as
     it takes: these are the times of a person who begins at once.
     """
     from playwright.sync_api import sync_playwright
 
-    measured: dict[str, list[float]] = {"points": [], "hover": [], "swap": []}
+    measured: dict[str, list[float]] = {"points": [], "hover": [], "swap": [], "latent": []}
     with (
         tempfile.TemporaryDirectory() as folder,
         served(run_of(samples, Path(folder))) as address,
@@ -65,6 +74,7 @@ def measure(samples: int, rounds: int) -> dict[str, list[float]]:
         chromium = playwright.chromium.launch(executable_path=browser(), args=OPTIONS)
         for turn in range(rounds):
             page = chromium.new_page(viewport={"width": 1280, "height": 900})
+            page.set_default_timeout(600_000)
             start = time.perf_counter()
             page.goto(address)
             page.wait_for_selector("section.map[data-plane] >> nth=1")
@@ -77,6 +87,9 @@ def measure(samples: int, rounds: int) -> dict[str, list[float]]:
             page.wait_for_timeout(1_000)
             for swap in range(5):
                 measured["swap"].append(float(page.evaluate(SWAP, 17 * turn + swap + 1)))
+            page.wait_for_timeout(1_000)
+            for step in range(5):
+                measured["latent"].append(float(page.evaluate(LATENT, (turn + step / 5) / rounds)))
             page.close()
         chromium.close()
     return measured

@@ -209,8 +209,13 @@ def exploring(quick: bool) -> Iterator[Figure]:
     samples, rounds = (300, 1) if quick else (20_000, 5)
     measured = explore.measure(samples, rounds)
     detail = {"samples": samples, "shape": [1, 64, 64], "rounds": rounds}
-    bounds = {"points": 2000.0, "hover": 50.0, "swap": 200.0}
-    titles = {"points": "until there are points", "hover": "until the sample under the pointer is shown", "swap": "a swap"}
+    bounds = {"points": 2000.0, "hover": 50.0, "swap": 200.0, "latent": 100.0}
+    titles = {
+        "points": "until there are points",
+        "hover": "until the sample under the pointer is shown",
+        "swap": "a swap",
+        "latent": "a latent moved and decoded",
+    }
     for name, bound in bounds.items():
         yield figure(f"explorer: {titles[name]}", measured[name], 1, unit="ms", bound=bound, direction="below", detail=detail)
 

@@ -19,3 +19,11 @@ def folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr(markup, "DOTS", 30)  # coarse images are quick to make
     return Folder(tmp_path / "runs")
+
+
+@pytest.fixture(scope="session")
+def explored_runs(tmp_path_factory):
+    """The runs of the explorer's tests, fitted once in each process."""
+    from explored import make_runs
+
+    return make_runs(tmp_path_factory.mktemp("explored"))

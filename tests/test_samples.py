@@ -245,11 +245,20 @@ def test_masks_travel_with_their_samples():
         Samples.contrast(target={"a": samples, "b": x}, background=x)
 
 
+def test_masks_of_vectors_say_which_features_respond():
+    masks = np.array([[True, False, False], [False, False, True]])
+    samples = Samples(np.ones((2, 3)), masks=masks)
+    joined = Samples.contrast(target=samples, background=np.zeros((4, 3)))
+    assert joined.masks.shape == (6, 3)
+    np.testing.assert_array_equal(joined.target.masks, masks)
+    assert not joined.background.masks.any()
+
+
 @pytest.mark.parametrize(
     ("x", "masks", "sentence"),
     [
         (np.zeros((2, 1, 8, 8)), np.zeros((2, 8, 9)), r"masks must have shape \(n, H, W\) of images"),
-        (np.zeros((2, 3)), np.zeros((2, 3)), r"masks must have shape \(n, H, W\) of images"),
+        (np.zeros((2, 3)), np.zeros((2, 4)), r"masks must have .* or \(n, d\) of vectors; got \(2, 4\) and x \(2, 3\)"),
         (np.zeros((2, 1, 8, 8)), np.full((2, 8, 8), 4), "masks must be 0 or 1 at every pixel"),
     ],
 )

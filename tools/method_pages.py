@@ -1,6 +1,7 @@
-"""Fill the options table of every page in docs/methods from the fields of the method.
+"""Fill the options table of every page in docs/methods from the fields of the method, and write the index of the pages.
 
-The table stands between `<!-- options -->` and `<!-- /options -->`, followed by the presets of paper and authors.
+The table stands between `<!-- options -->` and `<!-- /options -->`, followed by the presets of paper and authors. The index,
+README.md, has of every page its first reason under "When to use it".
 Run `python tools/method_pages.py` after a change of a method's fields or of their documentation; `--check` writes nothing and
 exits with 1 if a page is out of date.
 """
@@ -8,10 +9,12 @@ exits with 1 if a page is out of date.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from dataclasses import fields
 from pathlib import Path
 
+from untwine.cli import docstrings
 from untwine.method.contract import Method
 from untwine.method.fields import Option, describe
 from untwine.method.kinds import Trained
@@ -19,6 +22,43 @@ from untwine.methods import METHODS
 
 PAGES = Path(__file__).parents[1] / "docs" / "methods"
 BEGIN, END = "<!-- options -->", "<!-- /options -->"
+
+INDEX = """# Methods
+
+Which method fits depends first on what is known of the samples, then on what the codes are for. Each page has the objective, the options, how to
+use it, what it cannot do and our numbers. `python tools/method_pages.py` writes this page from the others.
+
+| what you have | try first | then |
+| --- | --- | --- |
+| a target and a background, images | [contrastive_pca](contrastive_pca.md), in seconds | [principled_vae](principled_vae.md); [double_infogan](double_infogan.md) where images should look real |
+| a target and a background, vectors or cells | [contrastive_pca](contrastive_pca.md) or [generalised_contrastive_pca](generalised_contrastive_pca.md) | [principled_vae](principled_vae.md), with [counts as they are](../tutorials/counts_and_covariates.md) |
+| several targets, one background | [principled_vae](principled_vae.md) with [a salient block for each](../tutorials/several_targets.md) | |
+| a class for every sample | [lord](lord.md) | [mlvae](mlvae.md), where a likelihood is wanted |
+| nothing | [pca](pca.md), as the baseline | [beta_tcvae](beta_tcvae.md), [dip_vae](dip_vae.md) |
+
+Whether a target has anything that its background lacks is a question for [a test](../tutorials/is_anything_salient.md), before any method.
+"""
+KINDS = {
+    "groups": "With a target and a background: `common` and `salient`",
+    "labels": "With a class for every sample: `class` and `content`",
+    "nothing": "Without supervision: single latents in one block, `z`",
+}
+
+
+def index() -> str:
+    """Return the index: the methods of each kind of supervision, and when to use them."""
+    parts = [INDEX]
+    for needs, title in KINDS.items():
+        rows = [_line(name, kind) for name, kind in METHODS.items() if kind.needs == needs and (PAGES / f"{name}.md").exists()]
+        parts.append("\n".join([f"## {title}\n", "| method | what it is | when to use it |", "| --- | --- | --- |", *rows, ""]))
+    return "\n".join(parts)
+
+
+def _line(name: str, kind: type[Method]) -> str:
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    found = re.search(r"^## When to use it\n+- (.*?)(?=\n- |\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    cells = (f"[{name}]({name}.md)", docstrings.summary(kind), found[1] if found else "")
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", r"\|") for cell in cells) + " |"
 
 
 def table(cls: type[Method]) -> str:
@@ -71,6 +111,10 @@ def main() -> int:
             outdated.append(page.name)
             if not check:
                 page.write_text(filled, encoding="utf-8")
+    if not (PAGES / "README.md").exists() or (PAGES / "README.md").read_text(encoding="utf-8") != index():
+        outdated.append("README.md")
+        if not check:
+            (PAGES / "README.md").write_text(index(), encoding="utf-8")
     if outdated:
         print(f"{'out of date' if check else 'filled'}: {', '.join(outdated)}")
     return int(check and bool(outdated))

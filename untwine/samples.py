@@ -21,6 +21,7 @@ from untwine.registry.columns import (
     check_sources,
     join_ids,
     join_sources,
+    mask_shape,
 )
 from untwine.registry.containers import feature_names_of, ids_of, is_anndata
 from untwine.registry.covariates import Covariates
@@ -50,8 +51,8 @@ class Samples:
     factors
         The true factors (n, k), for evaluation only. NaN means unknown.
     masks
-        For images, the pixels (n, H, W), and for volumes, the voxels (n, D, H, W), where something salient is, such as a
-        tumour; for evaluation only.
+        For images, the pixels (n, H, W), for volumes, the voxels (n, D, H, W), and for vectors, the features (n, d), where
+        something salient is, such as a tumour, or a gene that responds; for evaluation only.
     sources
         What each sample was made from or belongs to, as integers or strings: patient, donor, original digit. Splits, folds and
         random halves never cut through one. The same value means the same source, in target and background too. Nothing is
@@ -342,7 +343,7 @@ def _join_masks(given: Mapping[str, object], sets: Sequence[Samples]) -> Array |
         return None
     if missing := [name for name, one in zip(given, sets, strict=True) if one.masks is None and name != "background"]:
         raise ValueError(f"every target must have masks where one has; {missing[0]!r} has none; give it some.")
-    return np.concatenate([np.zeros((len(s), *s.x.shape[2:]), bool) if s.masks is None else s.masks for s in sets])
+    return np.concatenate([np.zeros(mask_shape(s.x), bool) if s.masks is None else s.masks for s in sets])
 
 
 def _as_samples(name: str, given: ArrayLike | Samples) -> Samples:

@@ -1,4 +1,4 @@
-"""A real browser on the real command: `untwine explore` in a process of its own, and Debian's Chromium.
+"""A real browser on the real server, in a thread of the tests, with Debian's Chromium.
 
 Where Chromium or Playwright is missing, these tests are skipped and say so.
 """
@@ -7,8 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from browsing import Served, until
-from explored import make_runs
+from browsing import SECONDS, Served, complete, until
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPTIONS = [
@@ -29,6 +28,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
+    playwright.expect.set_options(timeout=1000 * SECONDS)
     with playwright.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
         yield browser
@@ -36,8 +36,8 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def runs(tmp_path_factory):
-    return make_runs(tmp_path_factory.mktemp("browser"))
+def runs(explored_runs):
+    return explored_runs
 
 
 @pytest.fixture(scope="session")
@@ -52,12 +52,12 @@ def open_page(browser, served):
     """Open the page; at the end, nothing was logged as an error and nothing but the page's own origin was asked for."""
     contexts, problems = [], []
 
-    def open_page(run=0, view="map", at=None, width=1280, height=900, wait=True, allowed=(), **options):
+    def open_page(run=0, view="map", at=None, width=1280, height=900, wait=True, allowed=(), prepare=None, **options):
         at = at or served
         context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(1000 * SECONDS)
         page.on("pageerror", lambda error: problems.append(str(error)))
 
         def log(message):
@@ -71,13 +71,15 @@ def open_page(browser, served):
                 request.url.startswith((f"{at.origin}/", "blob:", "data:")) or problems.append(f"asked for {request.url}")
             ),
         )
+        if prepare is not None:
+            prepare(page)
         page.goto(f"{at.address}#{view}")
         if run:
             page.wait_for_selector("#run option", state="attached")
             page.select_option("#run", str(run))
         if wait:
-            page.wait_for_selector(f"#view-{view}:not([hidden]) .card")
-            until(page, "!document.querySelector('#opening:not([hidden])')")
+            until(page, "run => document.body.dataset.run === run", arg=str(run))
+            complete(page, view)
         return page
 
     yield open_page

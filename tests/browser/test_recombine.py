@@ -11,6 +11,8 @@ from PIL import Image
 
 import untwine as un
 
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed").expect
+
 
 @pytest.fixture(scope="module")
 def images(runs):
@@ -25,6 +27,8 @@ def page(open_page):
         field = page.locator(".slot").get_by_label(slot, exact=True)
         field.fill(str(sample))
         field.press("Tab")
+    page.wait_for_selector("section[data-made='1 5 9 12']")
+    page.wait_for_selector(".sliders[data-of='1 salient'] .latent")
     return page
 
 
@@ -45,7 +49,7 @@ def test_a_block_is_swapped_between_two_samples(page, images):
         wait_for_canvas(page, image(swap, 1), test.x[5], 0)
         wait_for_canvas(page, image(swap, 2), un.manipulate.swap(method, test.x[[1]], test.x[[5]], block)[0])
         wait_for_canvas(page, image(swap, 3), un.manipulate.swap(method, test.x[[5]], test.x[[1]], block)[0])
-        assert swap.locator("figcaption").all_inner_texts() == ["A", "B", f"A with B's {block}", f"B with A's {block}"]
+        expect(swap.locator("figcaption")).to_have_text(["A", "B", f"A with B's {block}", f"B with A's {block}"])
 
 
 def test_a_grid_has_every_combination_of_as_many_samples_as_asked_for(page, images):
@@ -55,7 +59,7 @@ def test_a_grid_has_every_combination_of_as_many_samples_as_asked_for(page, imag
     wait_for_canvas(page, grid.locator("tbody tr").nth(2).locator("td canvas").nth(1), expected[2, 1])
     wait_for_canvas(page, grid.locator("tbody tr").nth(0).locator("td canvas").nth(3), expected[0, 3])
     grid.get_by_label("Size").fill("6")
-    until(page, "document.querySelectorAll('table.grid tbody td').length === 36")
+    expect(grid.locator("tbody td")).to_have_count(36)
     made = grid.get_attribute("data-made")
     grid.get_by_role("button", name="Other samples").click()
     until(page, "made => document.querySelector('section.tall').dataset.made !== made", arg=made)
@@ -74,7 +78,7 @@ def test_a_point_is_dragged_between_four_samples(page, images):
     page.mouse.move(box["x"] + box["width"] + 30, box["y"] - 20, steps=12)  # beyond the corner is the corner
     page.mouse.up()
     wait_for_canvas(page, result, method.decode(z.take([0]).swap(z.take([1]), "salient"))[0])
-    assert between.locator(".weights").inner_text() == "A 0 %, B 100 %, C 0 %, D 0 %"
+    expect(between.locator(".weights")).to_have_text("A 0 %, B 100 %, C 0 %, D 0 %")
     between.locator("label", has_text="all blocks").click()
     wait_for_canvas(page, result, method.decode(z.take([1]))[0])
     point = between.get_by_role("slider", name="Point between")
@@ -151,7 +155,6 @@ def test_what_is_made_leaves_as_image_arrays_and_python(page, images, tmp_path):
 def test_samples_are_taken_from_the_map_and_from_a_selection(open_page, images):
     _, test = images
     page = open_page(IMAGES)
-    page.wait_for_selector(".panel[data-sample]")
     go = page.get_by_label("Go to")
     go.fill("7")
     go.press("Enter")
@@ -160,7 +163,7 @@ def test_samples_are_taken_from_the_map_and_from_a_selection(open_page, images):
     page.get_by_label("Colour by").select_option(label="group")
     page.get_by_role("button", name="background").click()
     page.locator("#views a", has_text="Recombine").click()
-    assert page.locator(".slot").get_by_label("B", exact=True).input_value() == "7"
+    expect(page.locator(".slot").get_by_label("B", exact=True)).to_have_value("7")
     wait_for_canvas(page, page.locator(".slot canvas").nth(1), test.x[7], 0)
     page.get_by_role("button", name="From the selection").click()
     chosen = [int(page.locator(".slot").get_by_label(slot, exact=True).input_value()) for slot in "ABCD"]
@@ -177,20 +180,20 @@ def test_vectors_are_recombined_with_the_features_named(open_page, runs):
         field.press("Tab")
     swap = card(page, "Swap")
     page.wait_for_selector("section[data-made='2 6 salient']")
-    change = (un.manipulate.swap(method, test.x[[2]], test.x[[6]], "salient")[0] - test.x[2]) / test.x.std(axis=0)
-    names = swap.locator(".features tbody th").all_inner_texts()
-    assert names == [f"feature {k}" for k in np.argsort(-np.abs(change))[:8]]
+    page.wait_for_selector(".sliders[data-of='2 salient'] .latent")
+    swapped = un.manipulate.swap(method, test.x[[2]], test.x[[6]], "salient")[0]
+    change = (swapped - method.reconstruct(test.x[[2]])[0]) / test.x.std(axis=0)
+    expect(swap.locator(".features tbody th")).to_have_text([f"feature {k}" for k in np.argsort(-np.abs(change))[:8]])
     latents = card(page, "Single latents")
     first = latents.locator(".latent input").first
     first.focus()
     first.press("ArrowRight")
-    until(page, "/^salient:\\d+:/.test(document.querySelector('.card:has(.latents)').dataset.made)")
-    edit = re.fullmatch(r"salient:(\d+):(.*)", latents.get_attribute("data-made"))
+    until(page, "/^2 salient:\\d+:/.test(document.querySelector('.card:has(.latents)').dataset.made)")
+    edit = re.fullmatch(r"2 salient:(\d+):(.*)", latents.get_attribute("data-made"))
     z = method.encode(test.x[[2]])
     changed = method.decode(z.traverse("salient", int(edit[1]), [float(edit[2])]))[0]
     size = np.abs(changed - method.decode(z)[0]) / test.x.std(axis=0)
-    page.wait_for_selector(".card:has(.latents) .features tbody th")
-    assert latents.locator(".features tbody th").first.inner_text() == f"feature {size.argmax()}"
+    expect(latents.locator(".features tbody th").first).to_have_text(f"feature {size.argmax()}")
     assert swap.get_by_label("Download the image").count() == 0
     with page.expect_download() as download:
         swap.get_by_label("Download the arrays as .npz").click()

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,23 @@ def test_help_teaches(command, words, capsys):
     run(*command, "--help")
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert [word for word in words if word not in text] == []
+
+
+def test_a_warning_is_its_sentence_alone(tmp_path, capsys, monkeypatch):
+    def show(message, category, filename, lineno, file=None, line=None):  # as Python does where nothing records them
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+
+    usual = warnings.formatwarning
+    (tmp_path / "cells.csv").write_text("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(9)))
+    (tmp_path / "more.csv").write_text("a,b,c\n1,2,3\n")
+    run("fit", "pca", "--data", tmp_path / "cells.csv", "--set", "n_latent=1", "--quiet", "--out", tmp_path / "run")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", show)
+        run("encode", tmp_path / "run", tmp_path / "more.csv", "--out", tmp_path / "codes.csv")
+    assert warnings.formatwarning is usual
+    lines = [one for one in capsys.readouterr().err.splitlines() if "features that the fit" in one]
+    assert lines == ["untwine: warning: x has features that the fit does not have, which are left out: c."]
 
 
 def test_version(capsys):

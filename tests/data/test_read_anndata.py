@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import run
 from scipy import sparse
 
 import untwine as un
@@ -156,8 +157,8 @@ def test_fit_encode_and_evaluate_take_anndata_and_keep_it_sparse():
     adata, dense = cells(), cells()
     dense.X = adata.X.toarray()
     groups = (CONDITION != "control").astype(int)
-    method = un.PrincipledVAE(epochs=2, batch=16, width=8, n_common=3, n_salient=2).fit(adata, groups)
-    other = un.PrincipledVAE(epochs=2, batch=16, width=8, n_common=3, n_salient=2).fit(dense, groups)
+    method = un.PrincipledVAE.fixed(epochs=2, batch=16, width=8, n_common=3, n_salient=2).fit(adata, groups)
+    other = un.PrincipledVAE.fixed(epochs=2, batch=16, width=8, n_common=3, n_salient=2).fit(dense, groups)
     np.testing.assert_array_equal(method.encode(adata).array(), other.encode(dense).array())
     assert method.feature_names == tuple(adata.var_names)
     shuffled = adata[:, ::-1]
@@ -211,8 +212,20 @@ def test_responses_of_simulated_cells_separate_in_the_salient_block(tmp_path):
     roles = Roles(group="condition", background=("control",), label="response", factors=("kind",))
     samples = read_anndata(tmp_path / "cells.h5ad", roles)
     assert sparse.issparse(samples.x)
-    vae = un.PrincipledVAE(n_common=2, n_salient=2, beta_common=4, beta_salient=0.3, epochs=30, width=64)
+    vae = un.PrincipledVAE.fixed(n_common=2, n_salient=2, beta_common=4, beta_salient=0.3, epochs=30, width=64)
     for method in (vae, un.ContrastivePCA(n_common=2, n_salient=2)):
         scores = un.evaluate(method.fit(samples[: n * 2 // 3]), samples[n * 2 // 3 :], ["probe"])
         assert scores["probe.salient"].value > 0.9
         assert scores["probe.common"].value < 0.7  # a third is chance
+
+
+def test_raw_counts_are_recognised_and_said_by_data_show(tmp_path, capsys):
+    cells().write_h5ad(tmp_path / "cells.h5ad")
+    run("data", "show", tmp_path / "cells.h5ad", "--data-set", "layer=counts")
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"layer 'counts' holds raw counts, integers up to {COUNTS.max()}: choose likelihood=negative_binomial, or" in said
+    adata = cells()
+    adata.X = np.log1p(adata.layers["counts"].astype("float32"))
+    adata.write_h5ad(tmp_path / "logs.h5ad")
+    run("data", "show", tmp_path / "logs.h5ad")
+    assert "raw counts" not in capsys.readouterr().out

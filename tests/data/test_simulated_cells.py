@@ -68,3 +68,24 @@ def test_both_splits_share_the_programs_and_no_cell(splits):
     train, test = (log_share(one.background).mean(axis=0) for one in splits)
     assert np.corrcoef(train, test)[0, 1] > 0.98
     assert len({row.tobytes() for row in np.concatenate([splits.train.x, splits.test.x])}) == 3600
+
+
+def test_masks_are_the_genes_of_each_cells_response(splits):
+    target, responds = splits.test.target, responding_genes(n_genes=400, seed=1)
+    np.testing.assert_array_equal(target.masks.any(axis=0), responds)
+    assert not target.masks[target.labels == 0].any()
+    assert (target.masks[target.labels == 2].sum(axis=1) == 20).all()
+    assert not splits.test.background.masks.any()
+
+
+def test_logarithms_are_of_the_same_cells_without_covariates_to_fit(splits):
+    small = {"n_target": 30, "n_background": 20, "n_test": 10, "n_genes": 100, "seed": 1}
+    counts, logs = load("simulated_cells", **small), load("simulated_cells", **small, values="log")
+    for one, other in zip(counts, logs, strict=True):
+        np.testing.assert_allclose(np.expm1(other.x).sum(axis=1), 2000, rtol=1e-4)
+        np.testing.assert_allclose(other.x, log_share(one), rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(one.factors, other.factors)
+    assert logs.train.covariates is None
+    assert logs.test.covariates.names == ("batch",)
+    with pytest.raises(ValueError, match="values must be 'counts' or 'log'; got 'logs'; did you mean 'log'"):
+        load("simulated_cells", **small, values="logs")

@@ -30,7 +30,13 @@ def section(text, heading):
 
 
 def test_there_is_a_page_for_every_method_and_no_other():
-    assert {page.stem for page in PAGES.glob("*.md")} == set(METHODS)
+    assert {page.stem for page in PAGES.glob("*.md")} == {*METHODS, "README"}
+
+
+def test_the_index_is_current_and_has_every_method():
+    text = (PAGES / "README.md").read_text()
+    assert text == TOOL["index"](), "run python tools/method_pages.py"
+    assert all(text.count(f"\n| [{name}]({name}.md) | ") == 1 for name in METHODS)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -42,6 +42,14 @@ def test_the_card_keeps_the_blocks_and_every_block_is_scored(vectors_run):
     assert {block for block, _ in one.codes or {}} == {"common", *DRUGS, "salient"}
 
 
+def test_evaluate_prints_the_contrast_test_of_each_target(vectors_run, capsys):
+    before = (vectors_run / "scores.json").read_bytes()
+    run("evaluate", vectors_run, "--quiet", "--metrics", "reconstruction")
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("contrast test: ")]
+    assert [one.split()[0] for one in line.removeprefix("contrast test: ").split("; ")] == ["all", "drug_a", "drug_b", "drug_c"]
+    (vectors_run / "scores.json").write_bytes(before)
+
+
 def test_commands_change_all_salient_blocks_by_default_and_one_by_its_name(vectors_run, tmp_path, capsys):
     method = un.load_method(vectors_run)
     x = un.load("toy_treatments", n_target=80, n_background=80).test.target.x[:4].astype(np.float32)

@@ -61,6 +61,7 @@ NAMES = {
     "attributes": ("attributes", "attributes_guess"),
     "per_attribute": ("attributes_red", "attributes_red_guess"),
     "unsupervised": ("total_correlation", "wasserstein_correlation", "latent_information"),
+    "probe_strong_factors": ("probe_strong_red",),
     "probe_factors": ("probe_red",),
     "realism": (
         "fid",
@@ -72,6 +73,7 @@ NAMES = {
     ),
     "salient_map": tuple(f"map_{score}{kind}" for kind in ("", "_absolute", "_decoded") for score in ("auc", "dice")),
     "trivial_maps": ("map_auc_red", "map_dice_red"),
+    "changed_features": ("changed_features",),
 }
 
 
@@ -103,7 +105,7 @@ DIRECTIONS = {
     ),
     "factor_vae_salient": LABELS,
     **dict.fromkeys(("per_class", "per_class_red"), LABELS),
-    **dict.fromkeys(("factors", "content_read", "probe_red"), FACTORS),
+    **dict.fromkeys(("factors", "content_read", "probe_red", "probe_strong_red"), FACTORS),
     **dict.fromkeys(("regression", "regression_red", "landmarks"), FACTOR_ERRORS),
     "regression_salient": LABEL_ERRORS,
     "group_silhouette": "-+-+.",
@@ -116,7 +118,7 @@ DIRECTIONS = {
     **dict.fromkeys(("sap", "mig", "modularity", "explicitness", "z_diff", "factor_vae_score"), "+++++"),
     **dict.fromkeys(("dci_disentanglement", "dci_completeness", "dci_informativeness"), "+++++"),
     **dict.fromkeys(NAMES["salient_map"], "+++++"),
-    **dict.fromkeys(("explained", "counterfactual_removed", "counterfactual_added"), "+++++"),
+    **dict.fromkeys(("changed_features", "explained", "counterfactual_removed", "counterfactual_added"), "+++++"),
     **dict.fromkeys(("minimality", "background_change"), "-----"),
     **dict.fromkeys(("attributes", "attributes_red", "inception_score", "class_score_squeezenet"), "+++++"),
 }

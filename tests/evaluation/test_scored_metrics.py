@@ -226,6 +226,21 @@ def test_discrete_factors_are_probed_in_both_blocks():
         evaluate(Halves(), plain, metrics=["probe_factors"])
 
 
+def test_a_factor_that_is_not_linearly_encoded_is_found_by_the_strong_probe_alone():
+    rng = np.random.default_rng(0)
+    x = rng.choice([-1.0, 1.0], (400, 4)) + 0.1 * rng.normal(size=(400, 4))
+    factors = np.column_stack([x[:, 0] * x[:, 1] > 0, x[:, 2] > 0]).astype(float)
+    data = Samples(x, groups=np.repeat([0, 1], 200), factors=factors, factor_names=("xor", "salient sign"))
+    scores = evaluate(Columns(), data, metrics=["probe_factors", "probe_strong_factors"])
+    names = [f"probe_strong_{word}.{block}" for word in ("xor", "salient_sign") for block in ("common", "salient")]
+    assert [name for name in scores if "strong" in name] == names
+    assert scores["probe_strong_xor.common"].value > 0.95
+    assert scores["probe_xor.common"].value < 0.7
+    assert scores["probe_strong_xor.salient"].value < 0.65
+    assert scores["probe_strong_salient_sign.salient"].value > 0.95
+    assert [scores[name].direction for name in names] == ["higher", "lower", "lower", "higher"]
+
+
 def test_factors_with_negative_values_are_probed_like_others():
     x = images(200, 60).x
     upper = (x[:, 0, 0].reshape(len(x), -1)[:, 0] > 127).astype(float)

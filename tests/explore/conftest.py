@@ -1,12 +1,12 @@
 """Runs that are fitted once, and an explorer of them with all runs open."""
 
 import pytest
-from explored import Page, make_runs
+from explored import Page
 
 
 @pytest.fixture(scope="session")
-def runs(tmp_path_factory):
-    return make_runs(tmp_path_factory.mktemp("explore"))
+def runs(explored_runs):
+    return explored_runs
 
 
 @pytest.fixture(scope="session")

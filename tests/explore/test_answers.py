@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import os
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, get_native_id
 from time import monotonic, sleep
 
 import numpy as np
@@ -18,6 +21,7 @@ import untwine as un
 from untwine.evaluation.run import checked_run_data
 from untwine.explore import opened
 from untwine.explore.maps import principal_components
+from untwine.explore.workers import NICE, Worker
 from untwine.metrics.clustering import tsne
 from untwine.runs.selections import read_selections
 
@@ -160,6 +164,19 @@ def test_maps_are_pca_and_tsne_of_the_codes(page):
         close(unpack(answer.content)["points"], tsne(codes[block]))
 
 
+def test_tsne_leaves_the_processor_to_what_is_asked_for():
+    done, seen = Event(), []
+
+    def look():
+        seen.append(os.getpriority(os.PRIO_PROCESS, get_native_id()))
+        done.set()
+
+    Worker("t-SNE", yields=True).submit(look)
+    assert done.wait(60)
+    mine = os.getpriority(os.PRIO_PROCESS, get_native_id())
+    assert seen == [max(NICE, mine) if sys.platform == "linux" else mine]
+
+
 @pytest.mark.parametrize("shape", [(40, 6), (6, 40), (3, 1), (1, 4), (5_200, 1_001)], ids=str)
 def test_principal_components_of_any_shape(shape):
     codes = np.random.default_rng(0).normal(size=shape).astype(np.float32)
@@ -286,6 +303,21 @@ def test_a_run_that_cannot_be_opened_says_why_and_the_others_can(runs, tmp_path)
     assert "must be the weights that were saved" in page.open(0)["sentence"]
     assert page.get("/api/runs/0/sample", sample=1).status_code == 422
     assert page.open(1)["state"] == "ready"
+
+
+def test_a_damaged_run_is_named_and_the_others_can_be_explored(runs, tmp_path):
+    shutil.copytree(runs / "images", tmp_path / "good")
+    shutil.copytree(runs / "images", tmp_path / "bad")
+    (tmp_path / "bad" / "method.json").write_text("{")
+    page = Page(tmp_path)
+    listed = page.get("/api/runs").json()
+    assert [one["name"] for one in listed["runs"]] == ["good"]
+    assert [one["name"] for one in listed["damaged"]] == ["bad"]
+    assert "bad/method.json must be JSON" in listed["damaged"][0]["sentence"]
+    assert page.open(0)["state"] == "ready"
+    shutil.rmtree(tmp_path / "good")
+    with pytest.raises(ValueError, match=r"bad/method.json must be JSON"):
+        Page(tmp_path)
 
 
 def test_of_very_many_samples_every_kth_is_shown(runs, tmp_path, monkeypatch):

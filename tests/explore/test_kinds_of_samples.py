@@ -95,6 +95,20 @@ def test_each_target_may_have_a_salient_block_of_its_own(tmp_path):
     check_recipes(page, method)
 
 
+def test_of_class_and_content_the_class_changes(tmp_path):
+    x = np.random.default_rng(0).integers(0, 200, size=(48, 1, 8, 8), dtype=np.uint8)
+    x[np.arange(48) % 4 == 1, :, :4] += 50
+    np.savez(tmp_path / "classes.npz", allow_pickle=False, x=x, labels=np.arange(48) % 4)
+    origin = un.data.origin(tmp_path / "classes.npz", {})
+    un.MixingAE(epochs=1).fit(un.load(tmp_path / "classes.npz").train, out=tmp_path / "run", origin=origin)
+    page, status, method, test = explored(tmp_path / "run")
+    assert (list(status["blocks"]), status["changed_block"]) == (["class", "content"], "class")
+    assert [one["name"] for one in status["columns"]] == ["label"]
+    swapped = page.decoded(0, "swap", a=5, b=1)["a_with_b"]
+    np.testing.assert_allclose(swapped, un.manipulate.swap(method, test[[5]], test[[1]], "class")[0], atol=1e-5)
+    check_recipes(page, method)
+
+
 def test_volumes_are_shown_by_their_middle_slices_and_leave_whole(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.integers(0, 200, size=(60, 1, 8, 10, 12), dtype=np.uint8)

@@ -31,7 +31,7 @@ def ask(client, method, path, run=0, fields=None, **options):
 @pytest.fixture
 def without(page):
     """A client that has no cookie."""
-    return TestClient(page.app, base_url=f"http://{HOST}")
+    return TestClient(page.app, base_url=f"http://{HOST}", follow_redirects=False)
 
 
 @pytest.fixture
@@ -133,6 +133,12 @@ def test_no_field_takes_a_path_or_what_is_out_of_range(page, path, field, wrong)
     if (field, wrong) not in {("right", ""), ("edits", "")} and (field != "edits" or wrong):
         assert answer.status_code == 400, answer.text
         assert len(answer.text) < 2_001
+
+
+@pytest.mark.parametrize("path", ANSWERED)
+def test_nothing_is_redirected(page, path):
+    other = path.rstrip("/") + "/" if path != "/" else "/index.html"
+    assert ask(page.client, "GET", other, fields={}).status_code == 404
 
 
 @pytest.mark.parametrize("path", ANSWERED)

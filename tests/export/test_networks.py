@@ -30,8 +30,15 @@ def session(folder, graph):
     return onnxruntime.InferenceSession(folder / f"{graph}.onnx", providers=["CPUExecutionProvider"])
 
 
-@pytest.mark.parametrize("kind", tuple(DATA))
-@pytest.mark.parametrize("name", NAMES)
+# Every method in every run, on vectors or on images in turn; on the other of both in the long tests.
+BOTH = [
+    pytest.param(name, kind, marks=() if (i + j) % 2 == 0 else pytest.mark.soak)
+    for i, name in enumerate(NAMES)
+    for j, kind in enumerate(DATA)
+]
+
+
+@pytest.mark.parametrize("name, kind", BOTH)
 def test_onnx_gives_what_torch_gives(name, kind, tmp_path):
     method, data = fitted(name, kind)
     differences = export_onnx(method, tmp_path / "out")

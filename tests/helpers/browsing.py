@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
-import os
-import subprocess
-import sys
+from threading import Thread
+from time import monotonic
 
 import numpy as np
 from PIL import Image
@@ -14,23 +13,43 @@ from PIL import Image
 import untwine as un
 from untwine.evaluation.run import checked_run_data
 from untwine.explore.maps import principal_components
+from untwine.explore.server import listen, server_of
+from untwine.runs.reading import read_cards
+
+SECONDS = 60.0  # that a page may take on a busy machine; what is waited for is there much sooner
 
 
 class Served:
-    """`untwine explore` on a folder, in a process of its own."""
+    """The server of `untwine explore` on a folder, in a thread."""
 
     def __init__(self, folder):
-        command = [sys.executable, "-m", "untwine", "explore", str(folder), "--no-browser", "--threads", "1"]
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-        self.process.stdout.readline()
-        self.address = self.process.stdout.readline().strip()
+        self.listening = listen(0)
+        runs, damaged = read_cards(folder)
+        self.server, self.address = server_of(runs, self.listening, damaged)
         self.origin = self.address.partition("/?")[0]
+        self.thread = Thread(target=self.server.run, kwargs={"sockets": [self.listening]})
+        self.thread.start()
 
     def end(self):
-        self.process.terminate()
-        _, err = self.process.communicate(timeout=30)
-        assert "Traceback" not in err, err
+        self.server.should_exit = True
+        self.thread.join(SECONDS)
+        assert not self.thread.is_alive()
+        self.listening.close()
+
+
+class PausedRequests:
+    """Requests of a page that wait, from its first one on, until they are released."""
+
+    def __init__(self, pattern):
+        self.pattern, self.routes = pattern, []
+
+    def begin(self, page):
+        page.route(self.pattern, lambda route: route.continue_() if self.routes is None else self.routes.append(route))
+
+    def release(self):
+        paused, self.routes = self.routes, None
+        for route in paused:
+            route.continue_()
 
 
 def loaded(folder):
@@ -45,22 +64,43 @@ def shown(canvas):
     return np.moveaxis(np.asarray(Image.open(io.BytesIO(content)).convert("RGB")), -1, 0)
 
 
+def turns(page):
+    """Give turns until the time is over."""
+    end = monotonic() + SECONDS
+    while monotonic() < end:
+        yield
+        page.wait_for_timeout(20)
+
+
 def wait_for_change(page, canvas, before):
     """Wait until a canvas shows something else than before, and return it."""
-    for _ in range(200):
+    for _ in turns(page):
         if not np.array_equal(seen := shown(canvas), before):
             return seen
-        page.wait_for_timeout(50)
     raise AssertionError("the canvas stays as it is")
 
 
 def until(page, expression, **options):
     """Wait until an expression is true on the page; Playwright's own way needs eval, which the page's policy forbids."""
-    for _ in range(400):
+    for _ in turns(page):
         if page.evaluate(expression, **options):
             return
-        page.wait_for_timeout(50)
     raise AssertionError(f"never true: {expression}")
+
+
+DRAWN = "[...document.querySelectorAll('.plot')].every((plot) => 'drawn' in plot.dataset)"
+MADE = "document.querySelectorAll('#view-recombine section.card:not([data-made])').length === 0"
+COMPLETE = {
+    "map": f"document.querySelector('.panel[data-sample]') && document.querySelector('.map') && {DRAWN}",
+    "recombine": f"document.querySelector('.sliders[data-of]') && {MADE}",
+    "runs": "document.querySelector('table.scores') && document.querySelector('.curves svg, #view-runs .empty')",
+    "words": "document.querySelector('#view-words .word')",
+}
+
+
+def complete(page, view):
+    """Wait until all of a view is there and drawn."""
+    until(page, f"Boolean(document.querySelector('#view-{view}:not([hidden])') && {COMPLETE[view]})")
 
 
 def as_shown(image):
@@ -72,11 +112,10 @@ def as_shown(image):
 def wait_for_canvas(page, canvas, image, tolerance=1):
     """Wait until a canvas shows an image, up to one step of its 256."""
     wanted = as_shown(image).astype(int)
-    for _ in range(200):
+    for _ in turns(page):
         seen = shown(canvas)
         if seen.shape == wanted.shape and np.abs(seen - wanted).max() <= tolerance:
             return
-        page.wait_for_timeout(50)
     difference = (
         f"by up to {np.abs(seen - wanted).max()}" if seen.shape == wanted.shape else f"in shape: {seen.shape} {wanted.shape}"
     )
@@ -91,7 +130,7 @@ class Map:
         page.locator("label", has_text="PCA").first.click()
         page.wait_for_selector(f"section.map[data-plane='pca']:has(h2:has-text('{block} block'))")
         self.element.scroll_into_view_if_needed()
-        page.wait_for_timeout(100)
+        complete(page, "map")
         box = self.element.bounding_box()
         points = principal_components(codes[block], 2).astype(float)
         low, high = points.min(axis=0), points.max(axis=0)

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 import untwine as un
 from untwine.explore.app import STATIC, build
 from untwine.explore.state import Explorer
-from untwine.runs.reading import read_runs
+from untwine.runs.reading import read_cards
 
 PORT, TOKEN = 8765, "the-right-token"
 HOST = f"127.0.0.1:{PORT}"
@@ -43,14 +43,14 @@ def make_runs(place: Path) -> Path:
     vectors = un.load("toy_contrast", **toy)
     named = {"name": "toy_contrast", "options": toy}
     runs = place / "runs"
-    un.ContrastivePCA(n_common=4, n_salient=3).fit(images.train, out=runs / "images", origin=origin)
+    un.ContrastivePCA(n_common=4, n_salient=3, alpha=2.0).fit(images.train, out=runs / "images", origin=origin)
     un.GeneralisedContrastivePCA(n_common=4, n_salient=3).fit(images.train, out=runs / "other_images", origin=origin)
     un.PCA(n_latent=5).fit(vectors.train, out=runs / "single", origin=named)
-    trained = un.PrincipledVAE(n_common=3, n_salient=2, epochs=3, width=8).fit(
+    trained = un.PrincipledVAE.fixed(n_common=3, n_salient=2, epochs=3, width=8).fit(
         vectors.train, out=runs / "trained", origin=named
     )
     un.evaluate_run(runs / "trained", method=trained, data=vectors, seeds=2, metrics=["factors", "w2", "reconstruction"])
-    un.ContrastivePCA(n_common=3, n_salient=2).fit(vectors.train, out=runs / "vectors", origin=named)
+    un.ContrastivePCA(n_common=3, n_salient=2, alpha=2.0).fit(vectors.train, out=runs / "vectors", origin=named)
     un.evaluate_run(runs / "images", seeds=2, metrics=["probe", "w2", "reconstruction"])
     un.evaluate_run(runs / "other_images", seeds=2, metrics=["probe", "reconstruction"], gallery=False)
     return runs
@@ -91,9 +91,9 @@ class Page:
     """The explorer of some runs, and requests with its token; `at` waits until the run that is asked for is open."""
 
     def __init__(self, folder: Path) -> None:
-        self.explorer = Explorer(read_runs(folder, galleries=False))
+        self.explorer = Explorer(*read_cards(folder))
         self.app = build(self.explorer, TOKEN, PORT)
-        self.client = TestClient(self.app, base_url=f"http://{HOST}")
+        self.client = TestClient(self.app, base_url=f"http://{HOST}", follow_redirects=False)
         self.client.cookies.set(self.app.cookie, TOKEN)
 
     def get(self, path: str, **fields: object):

@@ -1,7 +1,6 @@
 """Fits in processes of their own, from a server that has done all imports but no work."""
 
-import multiprocessing
-
+from preloaded import context
 from small import small, vectors
 
 
@@ -14,10 +13,6 @@ def fit(name, out):
 
 def start(name, out):
     """Start a fit that writes a checkpoint after every step."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        ["untwine.study", "untwine.plots", "untwine.metrics", "sklearn.decomposition", "scipy.optimize"]
-    )
-    process = context.Process(target=fit, args=(name, out))
+    process = context().Process(target=fit, args=(name, out))
     process.start()
     return process

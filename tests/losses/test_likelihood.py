@@ -57,6 +57,14 @@ def test_learned_variance_is_broadcast_over_features_and_channels(shape):
     torch.testing.assert_close(fixed, likelihood.gaussian(x, mean, 0.3))
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_learned_scale_of_a_laplace_likelihood_is_broadcast_likewise(shape):
+    x, mean = x_and_output(shape)
+    log_scale = torch.randn(shape[1], *(1 for _ in shape[2:]), dtype=torch.float64)
+    truth = log_density(Laplace(mean, log_scale.exp().expand(shape[1:])), x)
+    torch.testing.assert_close(likelihood.laplace_learned(x, mean, log_scale), truth)
+
+
 def test_the_optimal_learned_variance_is_the_mean_squared_error():
     x, mean = x_and_output((50, 3))
     logvar = (x - mean).square().mean(0).log().requires_grad_()

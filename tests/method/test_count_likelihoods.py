@@ -116,7 +116,7 @@ def test_the_dispersion_of_the_data_is_learned():
     learned = {}
     for r in (1.5, 12.0):
         x = rng.poisson(rng.gamma(r, 400 * share / r, size=(1500, 15)))
-        method = un.VAE(likelihood="negative_binomial", n_latent=1, epochs=15, width=16, lr=3e-3, seed=0).fit(x)
+        method = un.VAE.fixed(likelihood="negative_binomial", n_latent=1, epochs=15, width=16, lr=3e-3, seed=0).fit(x)
         learned[r] = float(method.nets_["vae"].counts.log_dispersion.detach().exp().median())
     assert learned[1.5] == pytest.approx(1.5, rel=0.25)
     assert 6 < learned[12.0] < 20
@@ -137,7 +137,7 @@ def test_zero_inflation_is_learned():
 
 def test_learned_library_sizes_are_near_the_totals():
     data = counts(n=600, seed=4)
-    method = un.VAE(likelihood="negative_binomial", library="learned", n_latent=3, epochs=25, lr=3e-3, seed=0).fit(data)
+    method = un.VAE.fixed(likelihood="negative_binomial", library="learned", n_latent=3, epochs=25, lr=3e-3, seed=0).fit(data)
     sizes = method.encode(data).conditions["library_size"]
     assert np.corrcoef(np.log(sizes), np.log(data.x.sum(1)))[0, 1] > 0.9
     np.testing.assert_allclose(method.decode(method.encode(data)).sum(1), sizes, rtol=1e-4)

@@ -2,9 +2,10 @@
 
 import json
 
+import anndata
 import numpy as np
+import pandas as pd
 import pytest
-from containers import AnnData, Frame, Items
 from scipy import sparse
 from small import small
 
@@ -27,10 +28,36 @@ def mixed(x=X):
     return Samples(x[:, ORDER], groups=GROUPS[: len(x)], feature_names=[NAMES[i] for i in ORDER])
 
 
+class Items:
+    """An object with a length and items that are objects of the same kind, which numpy reads one by one."""
+
+    reads = 0
+
+    def __init__(self, x):
+        self.X, self.shape = x, x.shape
+
+    def __len__(self):
+        return self.X.shape[0]
+
+    def __getitem__(self, index):
+        type(self).reads += 1
+        assert type(self).reads < 10, "read item by item"
+        return self
+
+
+def frame(x, names):
+    return pd.DataFrame(x, columns=list(names))
+
+
+def cells(x, names):
+    obs, var = pd.DataFrame(index=[f"cell {i}" for i in range(x.shape[0])]), pd.DataFrame(index=list(names))
+    return anndata.AnnData(x, obs=obs, var=var)
+
+
 def test_features_in_another_order_get_the_same_codes(method):
     expected = method.transform(X)
     np.testing.assert_array_equal(method.transform(mixed()), expected)
-    np.testing.assert_array_equal(method.transform(Frame(X[:, ORDER], mixed().feature_names)), expected)
+    np.testing.assert_array_equal(method.transform(frame(X[:, ORDER], mixed().feature_names)), expected)
     np.testing.assert_array_equal(un.manipulate.remove(method, mixed()), un.manipulate.remove(method, X))
     assert method.score(mixed()) == method.score(Samples(X, groups=GROUPS))
     values = [un.evaluate(method, one, ["reconstruction"])["reconstruction.x"].value for one in (Samples(X), mixed())]
@@ -60,20 +87,21 @@ def test_a_run_keeps_the_names_and_runs_without_names_keep_loading(method, tmp_p
     assert "feature_names" not in json.loads((tmp_path / "plain" / "method.json").read_text())
     plain = un.load_method(tmp_path / "plain")
     assert not hasattr(plain, "feature_names_in_")
-    np.testing.assert_array_equal(plain.transform(Frame(X, NAMES)), plain.transform(X))
+    np.testing.assert_array_equal(plain.transform(frame(X, NAMES)), plain.transform(X))
 
 
 def test_the_names_of_a_data_frame_are_feature_names_in_as_in_scikit_learn():
-    method = small("contrastive_pca").fit(Frame(X, NAMES), GROUPS)
+    method = small("contrastive_pca").fit(frame(X, NAMES), GROUPS)
     assert method.feature_names_in_.dtype == object
     assert method.feature_names_in_.tolist() == list(NAMES)
-    assert not hasattr(method.fit(Frame(X, range(5)), GROUPS), "feature_names_in_")  # columns that are no strings
+    assert not hasattr(method.fit(frame(X, range(5)), GROUPS), "feature_names_in_")  # columns that are no strings
     assert not hasattr(method.fit(X, GROUPS), "feature_names_in_")
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-def test_anndata_is_taken_with_its_names(kind, method):
-    adata = AnnData(kind(X), NAMES)
+def test_anndata_is_taken_with_its_names(kind, method, monkeypatch):
+    adata = cells(kind(X), NAMES)
+    monkeypatch.setattr(anndata.AnnData, "__getitem__", lambda self, index: pytest.fail("read item by item"))
     samples = Samples(adata)
     np.testing.assert_array_equal(samples.dense(), X)
     assert sparse.issparse(samples.x) == (kind is not np.asarray)
@@ -81,7 +109,7 @@ def test_anndata_is_taken_with_its_names(kind, method):
     assert samples.ids[3] == "cell 3"
     fitted = small("contrastive_pca").fit(adata, GROUPS)
     np.testing.assert_array_equal(fitted.transform(X), method.transform(X))
-    shuffled = AnnData(kind(X[:, ORDER]), mixed().feature_names)
+    shuffled = cells(kind(X[:, ORDER]), mixed().feature_names)
     np.testing.assert_array_equal(fitted.transform(shuffled), method.transform(X))
 
 

@@ -34,7 +34,7 @@ def first_move(method, stage=0, rows=6):
 
 
 def test_the_terms_of_stage_one_are_those_of_equation_6():
-    method = un.LORD(**TINY | {"sigma": 0.7, "decay": 0.01})
+    method = un.LORD.fixed(**TINY | {"sigma": 0.7, "decay": 0.01})
     batch, (players, terms) = first_move(method)
     assert players == ("generator", "classes", "contents")
     e, c = (method.nets_[f"{part}_codes"].weight.detach() for part in ("class", "content"))
@@ -54,7 +54,7 @@ def test_the_terms_of_stage_one_are_those_of_equation_6():
     ],
 )
 def test_the_terms_of_stage_two_are_those_of_equation_8(alphas, weights):
-    method = un.LORD(**TINY | alphas)
+    method = un.LORD.fixed(**TINY | alphas)
     batch, (players, terms) = first_move(method, stage=1)
     nets = method.nets_
     assert players == ("generator", "encoders")
@@ -73,9 +73,9 @@ def test_the_terms_of_stage_two_are_those_of_equation_8(alphas, weights):
 @pytest.mark.parametrize("regularisation", ["noise", "kl"])
 def test_the_semi_amortised_content_keeps_its_regularisation_in_stage_two_where_asked(regularisation):
     options = {"inference": "semi", "regularisation": regularisation, "sigma": 0.7, "decay": 0.01, "beta": 0.3}
-    plain = first_move(un.LORD(**TINY | options), stage=1)[1][1]
+    plain = first_move(un.LORD.fixed(**TINY | options), stage=1)[1][1]
     assert set(plain) == {"reconstruction", "class"}
-    method = un.LORD(**TINY | options | {"stage_two": "regularised"})
+    method = un.LORD.fixed(**TINY | options | {"stage_two": "regularised"})
     batch, (_, terms) = first_move(method, stage=1)
     noise = Batch(batch.x, batch.index, 1, (1, 2, 3)).noise(3)
     with torch.no_grad():
@@ -93,7 +93,7 @@ def test_the_semi_amortised_content_keeps_its_regularisation_in_stage_two_where_
 
 
 def test_the_codes_stay_as_they_are_in_stage_two():
-    one, two = (un.LORD(**TINY | {"epochs_encoders": many}).fit(bilinear(4, 5)) for many in (1, 4))
+    one, two = (un.LORD.fixed(**TINY | {"epochs_encoders": many}).fit(bilinear(4, 5)) for many in (1, 4))
     for part in ("class_codes", "content_codes"):
         assert torch.equal(one.nets_[part].weight, two.nets_[part].weight)
     assert not torch.equal(one.nets_["class_encoder"].layers[0].weight, two.nets_["class_encoder"].layers[0].weight)
@@ -102,8 +102,8 @@ def test_the_codes_stay_as_they_are_in_stage_two():
 @pytest.mark.parametrize("stop", [1, 3, 4, 5, 7])  # in stage one, before its end, right after it, and twice in stage two
 def test_resuming_in_either_stage_or_between_them_is_bit_exact(stop, tmp_path):
     data, count = bilinear(4, 8), iter(range(100))  # two steps an epoch, two epochs a stage
-    whole = un.LORD(**TINY).fit(data, out=tmp_path / "whole")
-    method = un.LORD(**TINY)
+    whole = un.LORD.fixed(**TINY).fit(data, out=tmp_path / "whole")
+    method = un.LORD.fixed(**TINY)
 
     def stopping(inner):
         def step(batch, t):
@@ -116,7 +116,7 @@ def test_resuming_in_either_stage_or_between_them_is_bit_exact(stop, tmp_path):
     method.step, method.step_encoders = stopping(method.step), stopping(method.step_encoders)
     with pytest.raises(InterruptedError):
         method.fit(data, out=tmp_path / "run", every=0)
-    again = un.LORD(**TINY).fit(data, out=tmp_path / "run", resume=True)
+    again = un.LORD.fixed(**TINY).fit(data, out=tmp_path / "run", resume=True)
     assert again.history_ == whole.history_
     for file in ("weights.safetensors", "history.csv"):
         assert (tmp_path / "run" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
@@ -135,7 +135,7 @@ def test_resuming_in_either_stage_or_between_them_is_bit_exact(stop, tmp_path):
 @pytest.mark.parametrize("regularisation", ["noise", "kl", "none"])
 def test_every_variant_trains_all_it_has_and_nothing_else(changes, networks, stages, regularisation):
     data = bilinear(4, 5)
-    method = un.LORD(**TINY | {"regularisation": regularisation} | changes).fit(data)
+    method = un.LORD.fixed(**TINY | {"regularisation": regularisation} | changes).fit(data)
     assert set(method.nets_) == networks | {"generator", "units"}
     assert len(list(method.stages())) == stages
     terms = {row.term for row in method.history_}
@@ -147,7 +147,7 @@ def test_every_variant_trains_all_it_has_and_nothing_else(changes, networks, sta
 
 
 def test_amortised_class_codes_are_shared_by_the_samples_of_a_class_in_the_batch():
-    method = un.LORD(**TINY | {"inference": "amortised", "regularisation": "none"})
+    method = un.LORD.fixed(**TINY | {"inference": "amortised", "regularisation": "none"})
     batch, (players, terms) = first_move(method, rows=10)
     assert players == ("generator", "encoders")
     nets = method.nets_
@@ -160,7 +160,7 @@ def test_amortised_class_codes_are_shared_by_the_samples_of_a_class_in_the_batch
 
 def test_without_encoders_optimised_codes_reconstruct_whatever_else_is_in_the_batch():
     data = bilinear(4, 5)
-    method = un.LORD(**TINY | {"epochs_encoders": 0, "epochs": 40, "width": 32}).fit(data)
+    method = un.LORD.fixed(**TINY | {"epochs_encoders": 0, "epochs": 40, "width": 32}).fit(data)
     whole, alone = method.encode(data.x), method.encode(data.x[3:4])
     np.testing.assert_allclose(whole.class_[3:4], alone.class_, atol=1e-3)
     middle = np.abs(data.x - method.decode(method.encode(data.x[:1]).take(np.zeros(20, int)))).mean()
@@ -175,7 +175,7 @@ def test_content_moves_between_classes_never_seen():
     settings = {"n_class": 4, "n_content": 4, "epochs": 60, "epochs_encoders": 30, "width": 64, "batch": 32}
     errors = []
     for epochs in (1, 60):
-        method = un.LORD(**settings | {"epochs": epochs, "epochs_encoders": max(1, epochs // 2)}).fit(data.train)
+        method = un.LORD.fixed(**settings | {"epochs": epochs, "epochs_encoders": max(1, epochs // 2)}).fit(data.train)
         z, grid = method.encode(data.test.x), data.test.x.reshape(12, 20, -1)
         i, j = np.divmod(np.arange(240), 20)
         other = (i + 5) % 12
@@ -192,7 +192,7 @@ def test_bad_variants_and_own_networks_raise_an_error():
     with pytest.raises(ValueError, match="regularisation must be 'noise', 'kl' or 'none'; got 'dropout'"):
         un.LORD(regularisation="dropout").fit(data)
     with pytest.raises(ValueError, match="modules named generator or class_encoder or content_encoder; got decoder"):
-        un.LORD(**TINY).fit(data, networks={"decoder": torch.nn.Linear(2, 2)})
+        un.LORD.fixed(**TINY).fit(data, networks={"decoder": torch.nn.Linear(2, 2)})
 
 
 def test_the_paper_s_setting_has_its_numbers():
@@ -237,7 +237,7 @@ def test_optimised_codes_have_the_decay_only_where_training_has_it(regularisatio
     data = bilinear(4, 5)
     sizes = []
     for decay in (0.0, 30.0):
-        method = un.LORD(**TINY | {"epochs_encoders": 0, "regularisation": regularisation}).fit(data)
+        method = un.LORD.fixed(**TINY | {"epochs_encoders": 0, "regularisation": regularisation}).fit(data)
         method.decay = decay  # the same weights, so that the search alone differs
         sizes.append(np.abs(method.encode(data.x).content).mean())
     assert (sizes[1] < 0.1 * sizes[0]) == (regularisation == "noise")
@@ -245,25 +245,25 @@ def test_optimised_codes_have_the_decay_only_where_training_has_it(regularisatio
 
 def test_contents_with_a_kl_tell_how_unsure_they_are_and_others_do_not():
     data = bilinear(4, 5)
-    method = un.LORD(**TINY | {"regularisation": "kl"}).fit(data)
+    method = un.LORD.fixed(**TINY | {"regularisation": "kl"}).fit(data)
     result = method.posterior_std(data.x)
     with torch.no_grad():
         raw = method.nets_["content_encoder"](method._standard(torch.from_numpy(data.x)))[:, 3:]
     assert list(result) == ["content"]
     np.testing.assert_allclose(result["content"], np.exp(0.5 * 10 * np.tanh(raw.numpy() / 10)), rtol=1e-5)
-    assert un.LORD(**TINY).fit(data).posterior_std(data.x) == {}
-    assert un.LORD(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).posterior_std(data.x) == {}
+    assert un.LORD.fixed(**TINY).fit(data).posterior_std(data.x) == {}
+    assert un.LORD.fixed(**TINY | {"regularisation": "kl", "epochs_encoders": 0}).fit(data).posterior_std(data.x) == {}
 
 
 def test_classes_of_training_have_codes_and_others_have_none():
     data = bilinear(4, 5)
-    method = un.LORD(**TINY).fit(data)
+    method = un.LORD.fixed(**TINY).fit(data)
     codes = method.class_codes([2, 0, 2])
     np.testing.assert_array_equal(codes, method.nets_["class_codes"].weight.detach().numpy()[[2, 0, 2]])
     for wrong in ([4], [-1], [0.5], 1):
         with pytest.raises(ValueError, match=r"labels must be training classes as integers \(n,\) below 4"):
             method.class_codes(wrong)
     with pytest.raises(ValueError, match="class_codes needs a method with a code for every class; lord has none"):
-        un.LORD(**{**TINY, "inference": "amortised"}).fit(data).class_codes([0])
+        un.LORD.fixed(**{**TINY, "inference": "amortised"}).fit(data).class_codes([0])
     with pytest.raises(NotFittedError):
         un.LORD().class_codes([0])

@@ -25,7 +25,7 @@ def rows(classes=3, each=8, columns=5):
 
 def started(**changes):
     data = rows()
-    method = un.StarGAN(**TINY | changes)
+    method = un.StarGAN.fixed(**TINY | changes)
     method._prepare(data, {})
     (stage,) = method.stages()
     x = method._standard(torch.from_numpy(data.x))
@@ -130,7 +130,7 @@ def test_neither_players_loss_reaches_the_others_move():
 
 def test_samples_get_the_requested_class():
     data = rows(each=20)
-    method = un.StarGAN(epochs=250, batch=30, width=32, lr=1e-3, n_critic=1).fit(data)
+    method = un.StarGAN.fixed(epochs=250, batch=30, width=32, lr=1e-3, n_critic=1).fit(data)
     z = method.encode(data.x)
     assert (z["class"].argmax(1) == data.labels).mean() > 0.95
     wanted = (data.labels + 1) % 3

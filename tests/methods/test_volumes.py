@@ -67,7 +67,7 @@ def test_every_method_takes_volumes_or_says_which_do(name):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     data, folder = volumes(60, np.uint8), tmp_path_factory.mktemp("volumes") / "run"
-    method = un.PrincipledVAE(epochs=300, batch=10, n_common=2, n_salient=2, lr=2e-3, scale=0.1)
+    method = un.PrincipledVAE.fixed(epochs=300, batch=10, n_common=2, n_salient=2, lr=2e-3, scale=0.1)
     method.fit(data, out=folder)
     return method, data, folder
 
@@ -117,4 +117,4 @@ def test_scans_as_whole_volumes(tmp_path):
     assert data.masks.shape == (6, 12, 12, 12)
     assert len(data.source_names) == 6
     assert data.ids[0] == "sub-00/anat/sub-00_T1w.nii.gz"
-    assert un.VAE(epochs=1, width=2).fit(data).encode(data)["z"].shape == (6, 10)
+    assert un.VAE.fixed(epochs=1, width=2).fit(data).encode(data)["z"].shape == (6, 10)

@@ -152,3 +152,59 @@ def test_the_networks_of_higgins_are_those_of_2d_shapes():
     assert lines[0] == ["4096-1200", "ReLU", "1200-1200", "ReLU", "1200-20"]
     assert lines[1] == ["10-1200", "Tanh", "1200-1200", "Tanh", "1200-1200", "Tanh", "1200-4096"]
     assert net.mean(net.encode(torch.rand(2, 1, 64, 64))["z"].mu).shape == (2, 1, 64, 64)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+def test_the_best_learned_scale_of_each_channel_is_that_of_its_errors(kind):
+    torch.manual_seed(0)
+    fields = SimpleNamespace(likelihood=kind, networks="mlp", width=8, scale="learned", blocks={"z": 2})
+    net, x = Autoencoder(fields, (3, 4, 4), {}).double(), torch.rand(64, 3, 4, 4, dtype=torch.float64)
+    x[:, 1] = 0.5 + 0.1 * x[:, 1]
+    z = torch.zeros(64, 2, dtype=torch.float64)
+    error = x - net.mean(z).detach()
+    best = error.square().mean((0, 2, 3)).sqrt() if kind == "gaussian" else error.abs().mean((0, 2, 3))
+    for factor, sign in ((0.9, -1), (1.0, 0), (1.1, 1)):  # the gradient vanishes there, and points there from both sides
+        logvar = 2 * (factor * best).log()
+        net.noise.data = (10 * torch.atanh(logvar / 10) / 10).view(3, 1, 1)
+        torch.testing.assert_close(torch.exp(0.5 * net.logvar).ravel(), factor * best)
+        (grad,) = torch.autograd.grad(net.reconstruction(x, z), net.noise)
+        assert (grad.abs() < 1e-9).all() if sign == 0 else (sign * grad > 1).all()
+
+
+def test_a_scale_of_auto_is_learned_and_a_number_is_not():
+    for scale, learned in (("auto", True), ("learned", True), (0.3, False)):
+        fields = SimpleNamespace(likelihood="auto", networks="mlp", width=8, scale=scale, blocks={"z": 2})
+        assert hasattr(Autoencoder(fields, (1, 8, 8), {}), "noise") == learned
+        assert hasattr(Autoencoder(fields, (5,), {}), "noise")  # vectors always learn theirs
+
+
+def test_vectors_are_drawn_with_the_learned_scale_of_a_laplace_likelihood():
+    fields = SimpleNamespace(likelihood="laplace", networks="mlp", width=8, scale="learned", blocks={"z": 2})
+    net, generator = Autoencoder(fields, (3,), {}), torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        net.noise.copy_(torch.tensor([-0.6, -0.2, 0.1]))
+        z = torch.zeros(20_000, 2)
+        x = net.sample(lambda *shape: torch.randn(len(z), *shape, generator=generator), z)
+        spread = (x - net.mean(z)).abs().mean(0)
+    torch.testing.assert_close(spread, torch.exp(0.5 * net.logvar).detach(), rtol=0.03, atol=0)
+
+
+@pytest.mark.parametrize(("kind", "power"), [("gaussian", 2), ("laplace", 1)])
+def test_a_factor_of_the_learned_scale_weights_errors_as_a_scale_so_many_times_as_large(kind, power):
+    torch.manual_seed(0)
+    one = SimpleNamespace(likelihood=kind, networks="mlp", width=8, scale="learned", blocks={"z": 2})
+    net = Autoencoder(one, (1, 4, 4), {}).double()
+    three = Autoencoder(SimpleNamespace(**vars(one), scale_factor=3.0), (1, 4, 4), {}).double()
+    three.load_state_dict(net.state_dict())
+    x, z = torch.rand(5, 1, 4, 4, dtype=torch.float64), torch.randn(5, 2, dtype=torch.float64)
+    torch.testing.assert_close(three.reconstruction(x, z), net.reconstruction(x, z) / 3**power)
+    fixed = SimpleNamespace(**{**vars(one), "scale": 3 * float(torch.exp(0.5 * net.logvar.detach()))})
+    fixed = Autoencoder(fixed, (1, 4, 4), {}).double()
+    fixed.load_state_dict({key: value for key, value in net.state_dict().items() if key != "noise"})
+    grads = [
+        torch.autograd.grad(one.reconstruction(x, z), one.decoder.parameters(), retain_graph=True) for one in (three, fixed)
+    ]
+    for mine, others in zip(*grads, strict=True):
+        torch.testing.assert_close(mine, others)
+    vectors = SimpleNamespace(**{**vars(one), "scale_factor": 3.0})
+    assert Autoencoder(vectors, (5,), {}).temperature == 1

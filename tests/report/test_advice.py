@@ -258,7 +258,9 @@ def test_advice_is_markup_with_fields_as_code(folder):
 @pytest.mark.parametrize("beta, empty", [(1000.0, True), (0.2, False)])
 def test_a_real_run_with_a_heavily_penalised_salient_block_collapses_and_the_page_says_so(folder, tmp_path, beta, empty):
     data = un.load("toy_contrast", n_target=400, n_background=400)
-    method = un.PrincipledVAE(epochs=8, n_common=5, n_salient="auto", beta_salient=beta).fit(data.train, out=tmp_path / "run")
+    method = un.PrincipledVAE.fixed(epochs=8, n_common=5, n_salient="auto", beta_salient=beta).fit(
+        data.train, out=tmp_path / "run"
+    )
     write_scores(tmp_path / "run", evaluate(method, data.test, ["factors"]))
     diagnose(tmp_path / "run", method, data.train, data.test)
     text = un.report(tmp_path / "run", tmp_path / "page.html").read_text()
@@ -271,7 +273,7 @@ def test_a_real_run_with_a_heavily_penalised_salient_block_collapses_and_the_pag
 @pytest.mark.parametrize("weight, empty", [(1000.0, True), (5.0, False)])
 def test_a_real_run_with_a_large_lambda_z_collapses_and_the_page_says_so(tmp_path, weight, empty):
     data = un.load("toy_contrast", n_target=400, n_background=400)
-    method = un.PrincipledVAE(epochs=8, n_common=5, n_salient=2, lambda_z=weight).fit(data.train, out=tmp_path / "run")
+    method = un.PrincipledVAE.fixed(epochs=8, n_common=5, n_salient=2, lambda_z=weight).fit(data.train, out=tmp_path / "run")
     diagnose(tmp_path / "run", method, data.train, data.test)
     text = un.report(tmp_path / "run", tmp_path / "page.html").read_text()
     assert ("The common block has collapsed." in text) == empty

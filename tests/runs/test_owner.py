@@ -19,6 +19,8 @@ NAMES = (
     names.CONTRAST,
     names.CODES,
     names.CELL,
+    names.FAILED,
+    names.LOCK,
     names.SELECTIONS,
 )
 
@@ -48,6 +50,8 @@ def test_the_names_are_those_of_every_run_written_so_far():
         "contrast.json",
         "codes.json",
         "cell.json",
+        "failed.json",
+        ".locked_by",
         "selections.json",
     )
     assert names.scores_name() == names.SCORES

@@ -10,8 +10,9 @@ import pytest
 
 import untwine as un
 from untwine.runs import files
+from untwine.runs.locking import lock
 from untwine.study import results
-from untwine.study.cells import has_rows, lock, try_cell
+from untwine.study.cells import has_rows, try_cell
 
 STUDY = """
 title = "Shared"

@@ -1,4 +1,4 @@
-"""The studies that come with the package: listed, found by name, and in the wheel, which is never written to."""
+"""The studies and pages that come with the package: listed, found by name, and in the wheel, which is never written to."""
 
 import json
 import os
@@ -22,7 +22,7 @@ NAMES = sorted(path.stem for path in (ROOT / "studies").glob("*.toml"))
 def site(tmp_path_factory):
     """The content of the wheel that is built from a copy of the repository, as it is installed."""
     folder = tmp_path_factory.mktemp("wheel")
-    for name in ("untwine", "studies"):
+    for name in ("untwine", "studies", "docs"):
         shutil.copytree(ROOT / name, folder / "source" / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
         if (ROOT / name).exists():
@@ -50,6 +50,12 @@ def test_the_wheel_has_the_page_of_the_explorer(site):
     ]
     assert contents[0] == contents[1]
     assert "index.html" in contents[0]
+
+
+def test_the_wheel_has_the_text_of_every_page_of_the_documentation(site):
+    pages = site / "untwine" / "pages"
+    texts = {path.relative_to(ROOT / "docs"): path.read_bytes() for path in (ROOT / "docs").rglob("*.md")}
+    assert {path.relative_to(pages): path.read_bytes() for path in pages.rglob("*.*")} == texts
 
 
 def test_an_installed_package_reads_its_studies_and_writes_elsewhere(site, tmp_path):

@@ -9,7 +9,6 @@ import pytest
 import torch
 from command_line import DATA, TINY, exit_code, run
 
-from untwine.study.executors.local import Worker
 from untwine.training.threads import WAIT_POLICY, WAIT_VARIABLES, set_threads, wait_policy
 
 
@@ -40,12 +39,13 @@ def test_importing_the_package_changes_no_environment():
     assert environment_after("import untwine as un; un.PCA(); un.Study") == {}
 
 
-def test_the_workers_of_studies_have_the_policy(tmp_path, monkeypatch):
-    for name in WAIT_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    assert WAIT_POLICY.items() <= Worker(tmp_path, 2, tmp_path / "log").environment.items()
-    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
-    assert not set(WAIT_POLICY) & set(Worker(tmp_path, 2, tmp_path / "log").environment)
+def test_a_worker_of_a_study_has_the_policy_and_its_threads_before_torch_is_imported(tmp_path):
+    code = (
+        "import sys\nfrom untwine.study.executors.worker import limit_threads, start\nassert 'torch' not in sys.modules\n"
+        "limit_threads(2)\nimport torch\nassert torch.get_num_threads() == 2"
+    )
+    assert environment_after(code) == dict(WAIT_POLICY)
+    assert environment_after(code, OMP_WAIT_POLICY="passive") == {"OMP_WAIT_POLICY": "passive"}
 
 
 @pytest.fixture

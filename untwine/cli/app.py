@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 import pkgutil
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 from cyclopts import App, CycloptsError
 
 from untwine.cli import commands
 from untwine.cli.completion import completion_command
 from untwine.cli.flags import EVERY
+from untwine.cli.pages import command_page
 from untwine.cli.sentences import sentence
 
 app = App(
     name="untwine",
     help="Disentangle data with the supervision you really have. Start with `untwine demo`; then `untwine list methods`.",
     help_format="markdown",
+    help_epilogue=command_page(""),
     default_parameter=EVERY,
     suppress_keyboard_interrupt=False,  # `main` says how to resume
 )
@@ -31,6 +36,7 @@ def _register() -> None:
         name = module.__name__.rpartition(".")[2]
         app.command(module.command, name=name)
         app[name].sort_key = module.ORDER
+        app[name].help_epilogue = command_page(name)
     app.command(completion_command(app), name="--install-completion")
 
 
@@ -45,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sleep_while_waiting()
     try:
         try:
-            app(arguments, exit_on_error=False, print_error=False)
+            with _plain_warnings():
+                app(arguments, exit_on_error=False, print_error=False)
         finally:
             sys.stdout.flush()  # a closed pipe is noticed here, not at interpreter exit
     except BrokenPipeError:  # such as by `| head`: there is nobody left to report to
@@ -59,6 +66,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if os.environ.get("UNTWINE_DEBUG"):
             raise
         _stop(sentence(error, app), 2)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show our own warnings as the sentences that they are, without the file and the line of code that gave them."""
+    usual = warnings.formatwarning
+
+    def sentence_of(message: Warning | str, category: type[Warning], *where: Any, **rest: Any) -> str:
+        return f"untwine: warning: {message}\n" if category is UserWarning else usual(message, category, *where, **rest)
+
+    warnings.formatwarning = sentence_of
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 def _stop(text: str, code: int) -> None:

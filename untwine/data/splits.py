@@ -16,7 +16,7 @@ from untwine.samples import Samples
 class Splits(NamedTuple):
     """Training and test split of a data set.
 
-    Parameters
+    Attributes
     ----------
     train
         Samples to fit a method on.

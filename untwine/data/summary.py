@@ -40,7 +40,7 @@ def summarise(samples: Samples) -> dict[str, Any]:
     if samples.ids is not None:
         content["ids"] = {"first": str(samples.ids[0]), "different": len(np.unique(samples.ids))}
     if samples.masks is not None:
-        content["masks"] = int(samples.masks.any(axis=(1, 2)).sum())
+        content["masks"] = int(samples.masks.reshape(len(samples), -1).any(axis=1).sum())
     return content
 
 

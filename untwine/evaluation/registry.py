@@ -49,10 +49,12 @@ def _built_in() -> Mapping[str, Metric]:
     from untwine.metrics import attributes
     from untwine.metrics import per_attribute
     from untwine.metrics import unsupervised
+    from untwine.metrics import probe_strong_factors
     from untwine.metrics import probe_factors
     from untwine.metrics import realism
     from untwine.metrics import salient_map
     from untwine.metrics import trivial_maps
+    from untwine.metrics import changed_features
 
     # isort: on
     return {module.METRIC.name: module.METRIC for module in locals().values()}

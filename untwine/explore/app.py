@@ -41,7 +41,9 @@ RunAnswer = Callable[[Ready, Query], Response]
 
 def build(explorer: Explorer, token: str, port: int) -> Guard:
     """Return the whole app: every request passes the guard first."""
-    return Guard(Starlette(routes=routes(explorer)), token, port)
+    app = Starlette(routes=routes(explorer))
+    app.router.redirect_slashes = False  # a path is right or refused
+    return Guard(app, token, port)
 
 
 def routes(explorer: Explorer) -> list[BaseRoute]:
@@ -73,7 +75,7 @@ def routes(explorer: Explorer) -> list[BaseRoute]:
 
     return [
         *_static(),
-        get("/api/runs", lambda explorer, _, query: _json({"runs": describe_runs(explorer.runs)}, query)),
+        get("/api/runs", _runs),
         get("/api/scores", lambda explorer, _, query: _json(all_scores(explorer.runs), query)),
         get("/api/runs/{run}", _status),
         get("/api/runs/{run}/curves", lambda explorer, r, query: _json({"curves": curves(explorer.run(_number(r)))}, query)),
@@ -128,6 +130,11 @@ def _json(content: Any, query: Query) -> Response:
 
 def _packed(content: bytes) -> Response:
     return Response(content, media_type="application/octet-stream")
+
+
+def _runs(explorer: Explorer, _: Request, query: Query) -> Response:
+    damaged = [{"name": name, "sentence": sentence} for name, sentence in explorer.damaged.items()]
+    return _json({"runs": describe_runs(explorer.runs), "damaged": damaged}, query)
 
 
 def _status(explorer: Explorer, request: Request, query: Query) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ MAX_NEIGHBOURS = 24
 
 
 def describe_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return name, method, blocks and data of every run; runs on the same data have the same number of data."""
+    """Return name, method, blocks and data (a file without its folder) of every run; runs on the same data have its number."""
     keys = [_data_key(run) for run in runs]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return [
@@ -27,7 +28,7 @@ def describe_runs(runs: Sequence[Run]) -> list[dict[str, Any]]:
             "name": run.name,
             "method": run.method,
             "blocks": {block: run.width(block) for block in run.blocks},
-            "data": str(run.table("data").get("name") or "data in memory"),
+            "data": Path(str(run.table("data").get("name") or "data in memory")).name,
             "data_number": numbers[key],
             "params": {name: str(value) for name, value in run.table("params").items()},
         }

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import webbrowser
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from untwine.registry.checks import check_int
 from untwine.registry.extras import optional
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from untwine.runs.reading import Run
 
 LOOPBACK = "127.0.0.1"
 
@@ -31,40 +39,56 @@ def explore(runs: str | os.PathLike[str], *, port: int = 0, browser: bool = True
     """
     check_int("port", port, 0, 65535)
     purpose = "exploring runs"
-    uvicorn = optional("uvicorn", purpose)
+    optional("uvicorn", purpose)
     optional("starlette", purpose)
 
-    from untwine.explore.app import build
-    from untwine.explore.security import HTTP, new_token
-    from untwine.explore.state import Explorer
-    from untwine.runs.reading import read_runs
+    from untwine.runs.reading import read_cards
 
-    listed = read_runs(Path(runs), galleries=False)
+    listed, damaged = read_cards(Path(runs))
+    for name, sentence in damaged.items():
+        print(f"The run {name!r} is left out: {sentence}", file=sys.stderr)
     with listen(port) as listening:
-        port, token = listening.getsockname()[1], new_token()
-        explorer = Explorer(listed)
-        explorer.opening(0)  # is being opened while the browser starts
-        address = f"http://{LOOPBACK}{'' if port == HTTP else f':{port}'}/?token={token}"
+        server, address = server_of(listed, listening, damaged)
         print(f"Exploring {len(listed)} run{'s' * (len(listed) != 1)}; Ctrl-C ends it:\n{address}", flush=True)
         if browser:
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        config = uvicorn.Config(
-            build(explorer, token, port),
-            log_level="warning",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            http="h11",
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=5,
-            timeout_graceful_shutdown=1,
-            h11_max_incomplete_event_size=2**15,
-        )
         try:
-            uvicorn.Server(config).run(sockets=[listening])
+            server.run(sockets=[listening])
         except KeyboardInterrupt:
             print("ended.")
+
+
+def server_of(
+    runs: Sequence[Run], listening: socket.socket, damaged: Mapping[str, str] | None = None
+) -> tuple[uvicorn.Server, str]:
+    """Return the server of some runs on a socket, and the address of the page; the first run is being opened.
+
+    `damaged` says by name why other runs are left out.
+    """
+    import uvicorn
+
+    from untwine.explore.app import build
+    from untwine.explore.connections import BoundedProtocol
+    from untwine.explore.security import HTTP, new_token
+    from untwine.explore.state import Explorer
+
+    port, token = listening.getsockname()[1], new_token()
+    explorer = Explorer(runs, damaged or {})
+    explorer.opening(0)  # is being opened while the browser starts
+    config = uvicorn.Config(
+        build(explorer, token, port),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        http=BoundedProtocol,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=2**15,
+    )
+    return uvicorn.Server(config), f"http://{LOOPBACK}{'' if port == HTTP else f':{port}'}/?token={token}"
 
 
 def listen(port: int) -> socket.socket:

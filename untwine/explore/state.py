@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
@@ -50,15 +50,18 @@ class Explorer:
     ----------
     runs
         The runs, as they were found when the server started.
+    damaged
+        Why by name for runs that could not be read, and are left out.
     """
 
     runs: Sequence[Run]
+    damaged: Mapping[str, str] = field(default_factory=dict)
     openings: OrderedDict[int, Opening] = field(default_factory=OrderedDict)
     shared: SharedData = field(default_factory=SharedData)
     lock: Lock = field(default_factory=Lock)
     saving: Lock = field(default_factory=Lock)
     opener: Worker = field(default_factory=lambda: Worker("opening runs"))
-    mapper: Worker = field(default_factory=lambda: Worker("t-SNE"))
+    mapper: Worker = field(default_factory=lambda: Worker("t-SNE", yields=True))
 
     def run(self, number: int) -> Run:
         """Return the run of that number, or refuse a number that there is not and a run that is no longer there."""

@@ -30,6 +30,11 @@ def laplace(x: Tensor, mean: Tensor, scale: float) -> Tensor:
     return functional.l1_loss(mean, x, reduction="sum") / (scale * len(x)) + x[0].numel() * math.log(2 * scale)
 
 
+def laplace_learned(x: Tensor, mean: Tensor, log_scale: Tensor) -> Tensor:
+    r"""$\sum |x - m| / b + \log 2 b$ with a learned $\log b$, broadcast to x."""
+    return ((x - mean).abs() * torch.exp(-log_scale) + log_scale + math.log(2)).flatten(1).sum(1).mean()
+
+
 def negative_binomial(x: Tensor, log_mean: Tensor, log_dispersion: Tensor) -> Tensor:
     """-log p of counts x under negative binomials with mean m and inverse dispersion r: their variance is m + m^2 / r."""
     return -negative_binomial_log_prob(x, log_mean, log_dispersion).flatten(1).sum(1).mean()

@@ -7,6 +7,8 @@ A method is a dataclass: its constructor only stores, and its fields are its con
 
 from __future__ import annotations
 
+import copy
+import sys
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -20,7 +22,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from untwine._typing import Array
-from untwine.method import fields
+from untwine.method import automatic, fields
 from untwine.method.covariates import Columns
 from untwine.method.estimator import Estimator
 from untwine.method.features import Features
@@ -123,6 +125,42 @@ class Method(Presets, Inference, Estimator):
             raise NotFittedError(f"{field}='auto' is chosen from the data by fit and not known before; call fit first.")
         return int(self.inferred_[field])
 
+    def automatic(self, samples: Samples) -> dict[str, Any]:
+        """Return the chosen value of every field of training that is left to the data."""
+        return {}
+
+    def settled(self) -> Self:
+        """Return this method with the chosen value in every field that is left to the data; networks and all else are shared.
+
+        What builds networks and what trains them runs on it.
+        """
+        view = copy.copy(self)
+        for name, value in self.by_hand().items():
+            setattr(view, name, value)
+        return view
+
+    def by_hand(self) -> dict[str, Any]:
+        """Return the fields that fit chose from the data: given by hand, they repeat the fit exactly."""
+        params, inferred = self.get_params(), self.__dict__.get("inferred_", {})
+        return {name: value for name, value in inferred.items() if name in params and params[name] in ("auto", None)}
+
+    def choices(
+        self, x: Samples | ArrayLike, y: ArrayLike | None = None, *, features: Features | None = None
+    ) -> dict[str, Any]:
+        """Return the options that fit would choose from training samples; given by hand, they repeat it. Nothing is trained.
+
+        Parameters
+        ----------
+        x, y, features
+            As in `fit`.
+        """
+        view = copy.copy(self)
+        view.check()
+        samples = view.extract(as_samples(x, y, self.needs), features)
+        require(samples, self.needs, type(self).__name__, self.takes_volumes)
+        view.inferred_ = {**view.automatic(samples), **view.infer(samples)}
+        return view.by_hand()
+
     def fit(
         self,
         x: Samples | ArrayLike,
@@ -169,7 +207,7 @@ class Method(Presets, Inference, Estimator):
             Called with the method, whose `history_` is that of the epochs so far, and the number of epochs done after each
             epoch, the networks in evaluation mode; never for a method with a closed form. It must not change the method.
         progress
-            Show a progress bar with the time left.
+            Show what was chosen from the data, and a progress bar with the time left.
         """
         if resume and out is None:
             raise ValueError("resume needs the run folder to continue; got no out; pass out=folder.")
@@ -194,6 +232,9 @@ class Method(Presets, Inference, Estimator):
         keep = out is not None and (keep_checkpoint or (resume and final_checkpoint_path(out).exists()))
         path = None if out is None else checkpoint_path(out)
         checkpointing = Checkpointing(path, resume, every, watch and partial(watch, self), keep, shorter)
+        if progress and distributed.rank() == 0:
+            for line in automatic.explain(samples, self.by_hand()):
+                print(line, file=sys.stderr, flush=True)
         try:
             self.history_ = self.learn(samples, checkpointing, progress)
         except TrainingError as error:
@@ -265,7 +306,7 @@ class Method(Presets, Inference, Estimator):
         fields.check(type(self), self.get_params())
 
     def _prepare(self, samples: Samples, own: Mapping[str, nn.Module]) -> None:
-        self.inferred_ = self.infer(samples)
+        self.inferred_ = {**self.automatic(samples), **self.infer(samples)}
         self.keep_feature_names(samples.feature_names)
         self.columns_ = Columns.of(samples.covariates)
         self._assemble(samples.shape, own)
@@ -280,7 +321,7 @@ class Method(Presets, Inference, Estimator):
         self.shape_, self.own_, self.device_ = shape, sorted(own), choose_device(self.device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            nets: Any = self.build(shape, own)
+            nets: Any = self.settled().build(shape, own)
         if len(shape) == 1:
             nets["units"] = Units(shape[0])
         self.add_covariates(nets)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from untwine._typing import Array
 from untwine.method.features import OnFeatures
 from untwine.registry.features import in_order
 from untwine.samples import Samples
@@ -20,4 +22,13 @@ def arrange_samples(samples: Samples, method: object) -> Samples:
     wanted = tuple(getattr(method, "feature_names_in_", ()))
     if not wanted or not samples.feature_names or wanted == samples.feature_names:
         return samples
-    return replace(samples, x=in_order(samples.x, samples.feature_names, wanted), feature_names=wanted)
+    x = in_order(samples.x, samples.feature_names, wanted)
+    masks = None if samples.masks is None else _columns(samples.masks, samples.feature_names, wanted)
+    return replace(samples, x=x, feature_names=wanted, masks=masks)
+
+
+def _columns(masks: Array, names: Sequence[str], wanted: Sequence[str]) -> Array:
+    """Return the masks (n, d) of vectors for the wanted features, in their order."""
+    places = {name: i for i, name in enumerate(names)}
+    chosen: Array = masks[:, [places[name] for name in wanted]]
+    return chosen

@@ -14,7 +14,7 @@ import types
 import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
@@ -33,6 +33,13 @@ Count = Annotated[int, Ge(1)]
 CountOrZero = Annotated[int, Ge(0)]
 Width = Count | Literal["auto"]
 Positive = Annotated[float, Gt(0)]
+if TYPE_CHECKING:
+    AutoCount = Any  # what builds and trains a method runs on a view of it that has the number (`Method.settled`)
+    AutoCountOrZero = Any
+else:
+    AutoCount = Count | Literal["auto"]
+    AutoCountOrZero = CountOrZero | Literal["auto"]
+Scale = Positive | Literal["learned", "auto"]
 NonNegative = Annotated[float, Ge(0)]
 Weight = Annotated[float, Ge(0)]
 Probability = Annotated[float, Ge(0), Lt(1)]
@@ -45,6 +52,7 @@ Library = Literal["observed", "learned"]
 Loss = Literal["l1", "l2", "vgg16", "squeezenet"]
 Networks = Literal[
     "auto",
+    "standard",
     "mlp",
     "conv",
     "conv_norm",

@@ -17,11 +17,15 @@ def shorter_epochs(folder: Path, card: Mapping[str, Any], name: str, params: Map
     that `keep_checkpoint` leaves.
     """
     mine, theirs = to_former(name, params), to_former(name, card["params"])
+    # What was chosen from the data may be given by hand.
+    found = {name: value for name, value in card.get("found", {}).items() if theirs.get(name, 0) in ("auto", None)}
+    settled = {**theirs, **found}
     same = (card["method"], card["data"].get("fingerprint")) == (name, data)
-    if same and theirs == mine:
+    if same and mine in (theirs, settled):
         return None
-    epochs, before = mine.get("epochs"), theirs.get("epochs")
-    if not same or epochs is None or before is None or {**theirs, "epochs": epochs} != mine or epochs < before:
+    epochs, before = mine.get("epochs"), settled.get("epochs")
+    longer = isinstance(epochs, int) and isinstance(before, int) and epochs >= before
+    if not same or not longer or mine not in ({**theirs, "epochs": epochs}, {**settled, "epochs": epochs}):
         raise ValueError(
             f"{folder} holds a finished run of another method, options or data; repeat them exactly, with more epochs to train "
             "it longer, or choose another folder."
@@ -31,4 +35,4 @@ def shorter_epochs(folder: Path, card: Mapping[str, Any], name: str, params: Map
             f"{folder} must have kept its last checkpoint to be trained longer; it is a finished run of {before} epochs "
             "without one; fit it anew with more epochs, and with keep_checkpoint (--keep-checkpoint) to go on from there later."
         )
-    return int(before)
+    return int(settled["epochs"])

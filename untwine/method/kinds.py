@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from untwine.method import automatic
+from untwine.method.automatic import Length
 from untwine.method.contract import Checkpointing, Method
-from untwine.method.fields import Count, Networks, NonNegative, Positive
+from untwine.method.fields import AutoCount, Count, Networks, NonNegative, Positive
 from untwine.runs import files, saving
 from untwine.runs.history import Row
 from untwine.samples import Samples
@@ -26,35 +28,45 @@ class Trained(Method):
     Parameters
     ----------
     epochs
-        The number of passes over the data; with groups, over the larger of target and background.
+        The number of passes over the data; with groups, over the larger of target and background. `auto` is 50, but at least
+        4,000 steps and at most 20,000, and fewer where they would take more than about ten minutes of two cores.
     batch
-        The number of samples in a step; with groups, that of target and of background each.
+        The number of samples in a step; with groups, that of target and of background each. `auto` is a tenth of them, from 16
+        to 64.
     lr
         The learning rate.
     clip
         The norm to which each player's gradient is clipped; 0 turns clipping off.
     networks
-        The name of the architecture; `auto` is `mlp`, `dcgan` for GANs of images, and `conv3d` for volumes.
+        The name of the architecture; `auto` is `conv` for images from 16 x 16 up (`dcgan` for GANs of images), `conv3d` for
+        volumes, else `mlp`; `standard` is `mlp` for images too, else the same.
     width
-        The width of the networks: hidden units, or channels of the first convolution; None for the default of the architecture.
+        The width of the networks: hidden units, or channels of the first convolution; None for the default of the architecture
+        or, where `auto` takes `conv`, a width that suits the size of the images.
     """
 
-    epochs: Count = 50
-    batch: Count = 64
+    epochs: AutoCount = "auto"
+    batch: AutoCount = "auto"
     lr: Positive = 1e-3
     clip: NonNegative = 0.0
     networks: Networks = "auto"
     width: Count | None = None
+    length: ClassVar[Length] = Length()
 
     @abstractmethod
     def stages(self) -> Iterator[Stage]:
         """Yield the stages of training, one after the other."""
 
+    def automatic(self, samples: Samples) -> dict[str, Any]:
+        """Return networks, width, batch, length and scale where they are left to the data."""
+        return automatic.choose(samples, self.get_params(), self.length, self.needs == "groups")
+
     def learn(self, samples: Samples, checkpointing: Checkpointing, progress: bool) -> list[Row]:
         """Run the stages in the training loop."""
-        if self.batch % distributed.world():
+        view = self.settled()
+        if view.batch % distributed.world():
             raise ValueError(
-                f"batch must be a multiple of the {distributed.world()} processes; got {self.batch}; change batch."
+                f"batch must be a multiple of the {distributed.world()} processes; got {view.batch}; change batch."
             )
         if checkpointing.checkpoint is not None:
             files.make_folder(checkpointing.checkpoint.parent)  # refused before the hours of training, not after
@@ -67,7 +79,7 @@ class Trained(Method):
         data = TrainingData.of(samples, x, self._dtype, self.device_, labelled, covariates, self.counts)
         known = covariates is not None or self.counts
         return train(
-            map(self._with_conditions, self.stages()) if known else self.stages(),
+            map(view._with_conditions, view.stages()) if known else view.stages(),
             self.nets_,
             data,
             seed=self.seed,
@@ -106,6 +118,8 @@ class Trained(Method):
         return replace(stage, step=step)
 
     def _identity(self, params: Mapping[str, Any]) -> str:
+        # What was chosen from the data counts as given.
+        params = {**params, **{name: one for name, one in self.inferred_.items() if params.get(name, 0) in ("auto", None)}}
         return saving.seal({"method": self.name, "params": params, "data": self.data_["fingerprint"], "own": self.own_})
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
+from untwine.method.fixed_defaults import fixed_defaults
 from untwine.registry.checks import did_you_mean, join_choices
 from untwine.samples import Samples
 
@@ -77,6 +78,7 @@ class Presets:
     """The presets of a method by data set, and the methods and data options that are made from them."""
 
     papers: ClassVar[Mapping[str, Preset]] = {}  # the paper's setting for each of its data sets
+    name: ClassVar[str]
     public_code: ClassVar[Mapping[str, Preset]] = {}  # that of the authors' public code, where it differs from the paper
     _chosen: ClassVar[_Chosen | None] = None  # of an instance: the preset that it was made from
 
@@ -85,6 +87,22 @@ class Presets:
         """Return the first paragraph of the module that defines the method, which cites its paper."""
         module = sys.modules.get(cls.__module__)
         return " ".join((inspect.getdoc(module) or "").strip().partition("\n\n")[0].split())
+
+    @classmethod
+    def fixed(cls, **changes: Any) -> Self:
+        """Return the method with settings that do not depend on the data, which were the defaults before automatic ones.
+
+        Parameters
+        ----------
+        **changes
+            Fields with another value.
+        """
+        return cls(**{**cls.fixed_defaults(), **changes})
+
+    @classmethod
+    def fixed_defaults(cls) -> dict[str, Any]:
+        """Return the fixed value of every field that is otherwise chosen from the data."""
+        return fixed_defaults(cls, cls.name)
 
     @classmethod
     def paper(cls, data: str, **changes: Any) -> Self:
@@ -140,7 +158,7 @@ class Presets:
     @classmethod
     def _from_preset(cls, source: Source, data: str, changes: Mapping[str, Any]) -> Self:
         preset = cls.preset(source, data)
-        method = cls(**{**preset.fields, **changes})
+        method = cls.fixed(**{**preset.fields, **changes})  # what a paper leaves open does not depend on the data
         method.__dict__["_chosen"] = _Chosen(source, data, preset)
         return method
 

@@ -28,7 +28,7 @@ import torch
 from torch import nn
 
 from untwine.losses import density_ratio
-from untwine.method.fields import NonNegative, Positive, Weight
+from untwine.method.fields import NonNegative, Weight
 from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import (
     PRINCIPLED_PRESETS,
@@ -66,7 +66,6 @@ class ContrastiveVAE(TwoBlockVAE):
     lambda_tc: Weight = 1.0
     lambda_s: Weight | Literal["auto"] = "auto"
     lr_discriminator: NonNegative = 1e-3
-    scale: Positive = 0.32
     name: ClassVar[str] = "contrastive_vae"
     papers: ClassVar[Mapping[str, Preset]] = PRINCIPLED_PRESETS
 

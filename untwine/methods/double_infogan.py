@@ -39,11 +39,11 @@ from torch.nn import functional
 
 from untwine.losses import adversarial
 from untwine.losses.adversarial import bce_fake, bce_real, weighted_terms
-from untwine.method.fields import Count, Positive, Weight, Width
+from untwine.method.fields import AutoCount, Positive, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.method.presets import Preset
 from untwine.methods.shared.gan import BETAS, InfoGANOptions, Prior, code_error, sample_prior, to_tanh_range, to_unit_range
-from untwine.methods.shared.inferred import Salient, refuse_per_target, salient_width
+from untwine.methods.shared.inferred import Salient, common_width, refuse_per_target, salient_width
 from untwine.methods.shared.own_networks import refuse_own_networks
 from untwine.methods.shared.published_data import INFOGAN, INFOGAN_CODE
 from untwine.networks.critic import Critic, Generator, select_gan_networks
@@ -123,8 +123,8 @@ class DoubleInfoGAN(InfoGANOptions):
         The prior of salient codes: `normal`, or `uniform` on (0, 1].
     """
 
-    n_common: Count = 8
-    n_salient: Width = 8
+    n_common: AutoCount = "auto"
+    n_salient: Width = "auto"
     salient: Salient = "shared"
     w_background: Positive = 0.5
     w_target: Positive = 1.0
@@ -143,11 +143,11 @@ class DoubleInfoGAN(InfoGANOptions):
     @property
     def blocks(self) -> dict[str, int]:
         """Two blocks, common and salient."""
-        return {"common": self.n_common, "salient": self.resolve("n_salient")}
+        return {"common": self.resolve("n_common"), "salient": self.resolve("n_salient")}
 
     def infer(self, samples: Samples) -> dict[str, int]:
         """Return the number of salient dimensions where it is left to the data."""
-        return salient_width(self.n_salient, samples)
+        return {**common_width(self.n_common, samples), **salient_width(self.n_salient, samples)}
 
     def check(self) -> None:
         """Refuse a salient block for each target, and a regulariser that would have nothing to predict."""

@@ -48,12 +48,14 @@ from torch.nn import functional
 from untwine._typing import Array
 from untwine.losses import gaussian
 from untwine.losses.classes import class_means
-from untwine.method.fields import Count, CountOrZero, Loss, NonNegative, Positive, Weight
+from untwine.method.automatic import Length
+from untwine.method.fields import AutoCountOrZero, Count, Loss, NonNegative, Positive, Weight
 from untwine.method.presets import Preset
 from untwine.methods.shared.class_content import NETWORKS, ClassContent
 from untwine.methods.shared.published_data import CLASS_CONTENT, presets
 from untwine.networks.class_content import build_encoder, build_generator
 from untwine.networks.pretrained import reconstruction
+from untwine.samples import Samples
 from untwine.training import distributed
 from untwine.training.batches import Batch
 from untwine.training.embedding_table import EmbeddingTable
@@ -97,7 +99,8 @@ class LORD(ClassContent):
         over the table as in the authors' code, in which the others move by their momentum. At the same rate, dense codes travel
         further the more steps an epoch has.
     epochs_encoders
-        The epochs of stage two; 0 leaves it out, and encoding then optimises codes with the generator frozen.
+        The epochs of stage two; 0 leaves it out, and encoding then optimises codes with the generator frozen. `auto` is a fifth
+        of `epochs`.
     alpha
         The weight of the distances between the encoders' outputs and the codes of stage one.
     alpha_class
@@ -118,13 +121,11 @@ class LORD(ClassContent):
     n_content: Count = 12
     sigma: NonNegative = 0.3
     decay: Weight = 1e-5
-    epochs: Count = 100
-    batch: Count = 128
     lr: Positive = 2e-3
     lr_codes: NonNegative = 0.03
     lr_class: NonNegative = 1e-2
     code_updates: Literal["sparse", "dense"] = "sparse"
-    epochs_encoders: CountOrZero = 20
+    epochs_encoders: AutoCountOrZero = "auto"
     alpha: Weight = 10.0
     alpha_class: Weight | None = None
     alpha_content: Weight | None = None
@@ -133,9 +134,17 @@ class LORD(ClassContent):
     regularisation: Literal["noise", "kl", "none"] = "noise"
     beta: Weight = 1e-3
     loss: Loss = "l1"
+    length: ClassVar[Length] = Length(image_networks=("adain", 16), passes=2, least_epochs=100)
     name: ClassVar[str] = "lord"
     papers: ClassVar[Mapping[str, Preset]] = PAPER
     public_code: ClassVar[Mapping[str, Preset]] = AUTHORS
+
+    def automatic(self, samples: Samples) -> dict[str, Any]:
+        """Return what all trained methods choose, and the length of stage two."""
+        chosen = super().automatic(samples)
+        if self.epochs_encoders == "auto":
+            chosen["epochs_encoders"] = max(1, {"epochs": self.epochs, **chosen}["epochs"] // 5)
+        return chosen
 
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return the generator, and the embedding tables and encoders that the variant has."""

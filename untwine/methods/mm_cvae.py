@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 
 from untwine.losses.mmd import mmd_squared
-from untwine.method.fields import Positive, Weight
+from untwine.method.fields import Weight
 from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import (
     PRINCIPLED_PRESETS,
@@ -96,8 +96,8 @@ class MMcVAE(TwoBlockVAE):
     beta_salient: Weight = 0.2
     lambda_z: Weight = 30.0
     lambda_s: Weight = 15.0
-    scale: Positive = 0.2
     mmd: Literal["unbiased", "authors"] = "unbiased"
+    scale_factor: ClassVar[float] = 2.0
     name: ClassVar[str] = "mm_cvae"
     papers: ClassVar[Mapping[str, Preset]] = PAPER
     public_code: ClassVar[Mapping[str, Preset]] = AUTHORS

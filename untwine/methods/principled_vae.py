@@ -44,7 +44,7 @@ import numpy as np
 from torch import Tensor
 
 from untwine.losses.transport import w2_squared
-from untwine.method.fields import Positive, Weight
+from untwine.method.fields import Weight
 from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import (
     PRINCIPLED_PRESETS,
@@ -87,7 +87,6 @@ class PrincipledVAE(TwoBlockVAE):
     beta_salient: Weight = 0.2
     lambda_s: Weight = 2.5
     lambda_z: Weight = 5.0
-    scale: Positive = 0.32
     w2_of: Literal["means", "samples"] = "means"
     schedule: Literal["cosine", "constant"] = "cosine"
     pairs: bool = False

@@ -76,7 +76,6 @@ class SepVAE(TwoBlockVAE):
     lambda_class: Weight = 1.0
     lambda_mi: Weight = 1.0
     lr_discriminator: NonNegative = 1e-3
-    scale: Positive = 0.32
     name: ClassVar[str] = "sep_vae"
     # The setting of *Towards Principled Objectives* for all methods. SepVAE's own terms keep our default weights: its authors
     # weight the classifier by 10^-9.

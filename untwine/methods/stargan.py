@@ -32,6 +32,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from untwine.losses import adversarial
+from untwine.method.automatic import Length
 from untwine.method.contract import NotFittedError
 from untwine.method.fields import Count, Positive, TranslatorNetworks, Weight
 from untwine.method.inputs import Needs
@@ -73,7 +74,6 @@ class StarGAN(Trained):
         The architecture of translator and critic by name; `auto` is `residual` (the paper's) for images and `mlp` for vectors.
     """
 
-    batch: Count = 16
     lr: Positive = 2e-3
     w_class: Positive = 1.0
     w_reconstruction: Weight = 10.0
@@ -83,6 +83,7 @@ class StarGAN(Trained):
     name: ClassVar[str] = "stargan"
     needs: ClassVar[Needs] = "labels"
     takes_covariates: ClassVar[bool] = True
+    length: ClassVar[Length] = Length(image_networks=("residual", 1), passes=4)
     papers: ClassVar[Mapping[str, Preset]] = {"rafd": Preset(_EXPRESSIONS, CLASS_CONTENT["rafd"])}
 
     @property

@@ -71,6 +71,8 @@ def attribute_accuracy(
     sources
         What each sample was made from or belongs to: no source is in two folds.
 
+    Notes
+    -----
     Version 1: exact minimum of the loss, the middle where it is flat.
     """
     codes = check_codes(codes)

@@ -74,6 +74,8 @@ def factor_vae_score(
     dead
         Latents with less than this share of the largest standard deviation are left out; 0 leaves out only constant ones.
 
+    Notes
+    -----
     Version 1: random numbers of numpy's default generator.
     """
     varies, batches = batches_from_samples(codes, factors, continuous, "factor_vae_score", paired=False)
@@ -101,6 +103,8 @@ def factor_vae_score_from_draws(
     sizes
         How many values each factor has; all combinations are equally likely.
 
+    Notes
+    -----
     Version 1: variances among 10,000 drawn codes; random numbers of numpy's default generator.
     """
     varies, batches = batches_from_draws(draw, sizes, "factor_vae_score", paired=False)

@@ -123,7 +123,7 @@ def _inside(maps: ArrayLike, masks: ArrayLike, inside: ArrayLike) -> tuple[Array
 
 
 def _has_masks(data: Encoded) -> bool:
-    if data.samples.masks is None or not data.is_target.any():
+    if data.samples.masks is None or not data.is_target.any() or len(data.samples.shape) == 1:
         return False
     _, masks, inside = pixel_maps(data, np.empty(0))
     return bool(inside.any()) and 0 < float(masks[inside].mean()) < 1

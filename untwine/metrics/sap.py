@@ -88,6 +88,8 @@ def sap_score(
         For the SVM, two sets of samples (train, test); without it a random third is held out by `seed`, of whole
         `sources` (n,) where given.
 
+    Notes
+    -----
     Version 1: thresholds exact, intervals may repeat a class; a factor that never varies is left out of the mean.
     """
     codes = check_codes(codes)

@@ -40,6 +40,8 @@ def udr_score(codes: Sequence[ArrayLike], dead: float = DEAD) -> UDR:
     dead
         Latents with less than this share of the largest standard deviation are left out.
 
+    Notes
+    -----
     Version 1: Spearman's correlation, no regression; active latents by standard deviation instead of by KL.
     """
     from scipy.stats import rankdata

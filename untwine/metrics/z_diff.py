@@ -66,6 +66,8 @@ def z_diff_score(
     classifier
         "svm": one-vs-rest, hinge loss, C = 0.01 (Kumar et al. 2018); "logistic": multinomial, C = 1 (disentanglement_lib).
 
+    Notes
+    -----
     Version 1: codes divided by their root mean square standard deviation; random numbers of numpy's default generator.
     """
     varies, batches = batches_from_samples(codes, factors, continuous, "z_diff_score", paired=True)
@@ -93,6 +95,8 @@ def z_diff_score_from_draws(
     sizes
         How many values each factor has; all combinations are equally likely.
 
+    Notes
+    -----
     Version 1: codes divided by their root mean square standard deviation; random numbers of numpy's default generator.
     """
     varies, batches = batches_from_draws(draw, sizes, "z_diff_score_from_draws", paired=True)

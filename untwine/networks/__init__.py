@@ -76,9 +76,12 @@ NETWORKS = {
 
 
 def select_networks(name: str, shape: tuple[int, ...]) -> NetworkPair:
-    """Return the networks of that name for samples of that shape; `auto` is `conv3d` for volumes, else `mlp`."""
-    chosen = ("conv3d" if len(shape) == 4 else "mlp") if name == "auto" else name
-    pair = NETWORKS[check_choice("networks", chosen, ("auto", *NETWORKS))]
+    """Return the networks of that name for samples of that shape; `standard` is `conv3d` for volumes, else `mlp`.
+
+    So is `auto`, of runs from before it was chosen by `untwine.method.automatic`.
+    """
+    chosen = ("conv3d" if len(shape) == 4 else "mlp") if name in ("auto", "standard") else name
+    pair = NETWORKS[check_choice("networks", chosen, ("auto", "standard", *NETWORKS))]
     if pair.volumes and len(shape) != 4:
         raise ValueError(f"networks={name!r} needs volumes (C, D, H, W); got samples of shape {shape}; use networks='auto'.")
     if pair.images_only and not pair.volumes:

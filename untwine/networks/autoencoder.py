@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
@@ -32,8 +33,8 @@ class AutoencoderFields(Protocol):
         """The name of the likelihood p(x | z)."""
 
     @property
-    def scale(self) -> float:
-        """The fixed scale of a Gaussian or Laplace likelihood."""
+    def scale(self) -> float | str:
+        """The fixed scale of a Gaussian or Laplace likelihood, or "learned", or "auto", which is learned."""
 
     @property
     def blocks(self) -> dict[str, int]:
@@ -76,7 +77,8 @@ class Autoencoder(Conditional):
     fields
         The method, or an object with its fields. `blocks` has the width of each latent block; `networks` and `width` select the
         networks; `likelihood` and `scale` define p(x | z): `gaussian_learned` has a learned variance for each feature, or for
-        each channel of an image; `gaussian` and `laplace` have the fixed `scale`; `bernoulli` is for images;
+        each channel of an image; `gaussian` and `laplace` have the fixed `scale`, or learn it likewise; `bernoulli` is for
+        images;
         `negative_binomial` and `zero_inflated` are for vectors of counts, of which the encoder sees log(1 + x), standardised.
         `auto` is `gaussian_learned` for vectors and `gaussian` for images. A method may also have `library` ("observed" or
         "learned" library sizes of counts) and `n_covariates` (columns of covariates).
@@ -95,7 +97,11 @@ class Autoencoder(Conditional):
         self, fields: AutoencoderFields, shape: tuple[int, ...], own: Mapping[str, nn.Module], separate: bool = False
     ) -> None:
         super().__init__()
-        self.shape, self.blocks, self.scale = shape, fields.blocks, fields.scale
+        self.shape, self.blocks = shape, fields.blocks
+        self.learned_scale = isinstance(fields.scale, str)
+        # Of images; see `reconstruction`.
+        self.temperature: float = getattr(fields, "scale_factor", 1.0) ** 2 if self.learned_scale and len(shape) > 1 else 1.0
+        self.scale = math.nan if isinstance(fields.scale, str) else fields.scale
         self.n_covariates = count_covariates(fields)
         kind = check_choice("likelihood", fields.likelihood, LIKELIHOODS)
         self.kind = kind if kind != "auto" else "gaussian" if len(shape) > 1 else "gaussian_learned"
@@ -122,7 +128,9 @@ class Autoencoder(Conditional):
             check_output_shape("encoder", self.encoder, (torch.zeros(2, *inputs),), (2, 2 * codes))
         if "decoder" in own:
             check_output_shape("decoder", self.decoder, (torch.zeros(2, given),), (2, *out))
-        if self.kind == "gaussian_learned":
+        if self.kind == "gaussian" and self.learned_scale:
+            self.kind = "gaussian_learned"
+        if self.kind == "gaussian_learned" or (self.kind == "laplace" and self.learned_scale):
             self.noise = nn.Parameter(torch.full((shape[0], *(1 for _ in shape[1:])), INITIAL_LOGVAR / LOGVAR_SCALE))
         self.counts = counts
 
@@ -164,11 +172,23 @@ class Autoencoder(Conditional):
             return mean
         epsilon = noise(*self.shape)
         if self.kind == "gaussian_learned":
-            return gaussian.sample(mean, gaussian.clamp_logvar(LOGVAR_SCALE * self.noise), epsilon)
-        return mean + self.scale * (adversarial.laplace(epsilon) if self.kind == "laplace" else epsilon)
+            return gaussian.sample(mean, self.logvar, epsilon)
+        if self.kind == "gaussian":
+            return mean + self.scale * epsilon
+        scale = torch.exp(0.5 * self.logvar) if self.learned_scale else self.scale
+        return mean + scale * adversarial.laplace(epsilon)
+
+    @property
+    def logvar(self) -> Tensor:
+        """The learned log-variance, of a feature or a channel; twice the log of the scale of a Laplace likelihood."""
+        return gaussian.clamp_logvar(LOGVAR_SCALE * self.noise)
 
     def reconstruction(self, x: Tensor, *codes: Tensor) -> Tensor:
-        """Return -log p(x | codes), summed over features, mean over samples; of counts, with the prior of learned libraries."""
+        """Return -log p(x | codes), summed over features, mean over samples; of counts, with the prior of learned libraries.
+
+        With a method's `scale_factor` k the learned scale of images counts as k times as large for the networks: all of
+        -log p is divided by k squared (by k, of a Laplace likelihood), which does not move the optimum of the scale itself.
+        """
         if self.counts is not None:
             library, penalty = self.counts.library_size(x, self.encoder_input(x) if self.counts.head else x)
             return self.counts.nll(x, self.output(*codes), library) + penalty
@@ -176,5 +196,9 @@ class Autoencoder(Conditional):
             return likelihood.bernoulli(x, self.output(*codes))
         mean = self.mean(*codes)
         if self.kind == "gaussian_learned":
-            return likelihood.gaussian_learned(x, mean, gaussian.clamp_logvar(LOGVAR_SCALE * self.noise))
+            nll = likelihood.gaussian_learned(x, mean, self.logvar)
+            return nll / self.temperature
+        if self.kind == "laplace" and self.learned_scale:
+            nll = likelihood.laplace_learned(x, mean, 0.5 * self.logvar)
+            return nll / math.sqrt(self.temperature)
         return (likelihood.gaussian if self.kind == "gaussian" else likelihood.laplace)(x, mean, self.scale)

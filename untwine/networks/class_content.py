@@ -1,8 +1,8 @@
 """Generators and encoders for two latent blocks, class and content, by name.
 
 `adain` has the networks of Gabbay and Hoshen 2020. `mlp` is the same idea for vectors: an MLP of the content code, whose last
-hidden layer is scaled and shifted by the class code. Every other named network decodes both codes concatenated. `auto` is
-`mlp`.
+hidden layer is scaled and shifted by the class code. Every other named network decodes both codes concatenated. `standard`
+is `mlp`.
 """
 
 from __future__ import annotations
@@ -136,4 +136,4 @@ def _build_encoder(
 def _resolve_name(networks: str, shape: tuple[int, ...]) -> str:
     if networks == "adain":
         check_images(networks, shape)
-    return "mlp" if networks == "auto" else networks
+    return "mlp" if networks in ("auto", "standard") else networks

@@ -18,8 +18,8 @@ FEATURES = 128
 
 
 def select_gan_networks(name: str, shape: tuple[int, ...]) -> NetworkPair:
-    """Return the networks of that name; `auto` is `dcgan` for images and `mlp` for vectors."""
-    return select_networks("dcgan" if name == "auto" and len(shape) == 3 else name, shape)
+    """Return the networks of that name; `standard` (or `auto`) is `dcgan` for images and `mlp` for vectors."""
+    return select_networks("dcgan" if name in ("auto", "standard") and len(shape) == 3 else name, shape)
 
 
 class Generator(Conditional):

@@ -56,7 +56,7 @@ def is_residual(name: str, shape: tuple[int, ...]) -> bool:
     """Return whether the name selects the networks of StarGAN's paper, which need images."""
     if name == "residual":
         check_images(name, shape)
-    return name == "residual" or (name == "auto" and len(shape) == 3)
+    return name == "residual" or (name in ("auto", "standard") and len(shape) == 3)
 
 
 class Translator(Conditional):

@@ -107,13 +107,23 @@ def check_factor_table(factors: ArrayLike, n: int) -> Array:
     return factors
 
 
+def mask_shape(x: Array) -> tuple[int, ...]:
+    """Return the shape of the masks of samples x: that of vectors themselves, of images and volumes without the channels."""
+    return tuple(x.shape) if x.ndim == 2 else (x.shape[0], *x.shape[2:])
+
+
 def check_masks(masks: ArrayLike, x: Array) -> Array:
-    """Return the masks (n, H, W) of images, or (n, D, H, W) of volumes, as booleans, or refuse them."""
+    """Return the masks (n, d) of vectors, (n, H, W) of images, or (n, D, H, W) of volumes, as booleans, or refuse them."""
     masks = np.asarray(masks)
-    if x.ndim < 4 or masks.shape != (len(x), *x.shape[2:]):
-        raise ValueError(f"masks must have shape (n, H, W) of images x (n, C, H, W); got {masks.shape} and x {x.shape}.")
+    if masks.shape != mask_shape(x):
+        raise ValueError(
+            f"masks must have shape (n, H, W) of images x (n, C, H, W), or (n, d) of vectors; got {masks.shape} and x "
+            f"{x.shape}."
+        )
     if masks.dtype.kind not in "uifb" or not np.isin(masks, (0, 1)).all():
-        raise ValueError(f"masks must be 0 or 1 at every pixel; got {kind_of(masks)} with other values; compare with > 0.")
+        raise ValueError(
+            f"masks must be 0 or 1 at every pixel or feature; got {kind_of(masks)} with other values; compare with > 0."
+        )
     return masks.astype(bool)
 
 

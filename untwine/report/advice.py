@@ -189,7 +189,7 @@ def still_improving(run: Run) -> bool:
 
 
 def _option(run: Run, verb: str, name: str) -> Markup:
-    params = run.table("params")
+    params = {**run.table("params"), **run.table("found")}
     if name in ("alpha", "gamma") and name in params and params[name] is None:
         return join(
             f"{verb} ", tag("code", name), f", {MEANINGS[name]} (chosen from the data now, ", tag("code", f"{name}_"), ")"

@@ -15,7 +15,7 @@ INVALID = 0.5  # of the step between the groups: counterparts that take less do 
 SEPARABLE = 0.3  # of mean probabilities: from here on real groups can be told apart, so that counterparts should be
 POOR = 0.5  # of the variance: with less decoded, what is salient may be among what is lost
 ALIKE = 0.3  # of the targets: from here on those that look like background are many; the weakest of good ones are some
-SEEN = 0.15  # as SEPARABLE, where mislabelled targets keep the probabilities together
+MIXED = 0.15  # as SEPARABLE, where mislabelled targets keep the probabilities together
 
 POOR_RULES: tuple[Rule, ...] = (("lower", "scale"), ("raise", "n_common"), EPOCHS)
 
@@ -77,7 +77,7 @@ def find_causes(scores: Mapping[str, Score], improving: bool) -> Iterator[Cause]
             PRESENT_IN_BACKGROUND,
         )
     alike = score("targets_like_background.x")
-    if gap >= SEEN and alike > ALIKE:
+    if gap >= MIXED and alike > ALIKE:
         yield Cause(
             "mislabelled",
             "Some targets look like background.",

@@ -99,7 +99,7 @@ def _cautions(first: Place, places: Sequence[Place]) -> list[str]:
     short = [place.method for place in places if place.best.epochs < 0.9 * place.best.wanted]
     if short:
         sentences.append(
-            f"The budget trained {', '.join(short)} for fewer epochs than they would have had: more minutes, into "
+            f"The budget trained {', '.join(short)} for fewer epochs than without it: more minutes, into "
             f"another folder, may "
             "change the order."
         )

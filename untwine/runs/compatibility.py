@@ -51,6 +51,9 @@ ADDED: Mapping[tuple[str, str], Any] = {
     ("symmetric_rb_vae", "trunks"): "shared",
 }
 
+# (field of a method, its value today) -> the value that fingerprints are taken of: "auto" was what "standard" is
+FIELDS: Mapping[tuple[str, str], str] = {("networks", "standard"): "auto", ("networks", "auto"): "by the data"}
+
 
 def to_today(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of a data set as they are spelled today."""
@@ -63,7 +66,7 @@ def to_former(owner: str, options: Mapping[str, Any]) -> dict[str, Any]:
     What was added since is left out as long as it has the value that changes nothing.
     """
     return {
-        key: RENAMED.get((key, str(value)), value)
+        key: FIELDS.get((key, str(value)), RENAMED.get((key, str(value)), value))
         for key, value in options.items()
         if (owner, key) not in ADDED or value != ADDED[owner, key]
     }

@@ -99,14 +99,35 @@ def split(score: str) -> tuple[str, str]:
     return metric, block
 
 
-def read_runs(folder: str | os.PathLike[str], galleries: bool = True) -> list[Run]:
-    """Read every run at or below a folder, parents before the baselines inside them.
+def read_runs(folder: str | os.PathLike[str]) -> list[Run]:
+    """Read every run at or below a folder, parents before the baselines inside them."""
+    root = Path(folder)
+    runs = [_read(path, root) for path in _paths(root)]
+    return [replace(run, baselines=tuple(other for other in runs if other.path.parent == run.path)) for run in runs]
 
-    Without `galleries`, which are large, every gallery is left empty.
+
+def read_cards(folder: str | os.PathLike[str]) -> tuple[list[Run], dict[str, str]]:
+    """Read the cards of every run at or below a folder, and nothing else of them; and why by name for those that are damaged.
+
+    It is an error if all are.
     """
     root = Path(folder)
+    runs: list[Run] = []
+    damaged: dict[str, str] = {}
+    for path in _paths(root):
+        name = _name(path, root)
+        try:
+            runs.append(Run(name, path, read_card(path)))
+        except (ValueError, OSError) as error:
+            damaged[name] = str(error)
+    if not runs:
+        raise ValueError(next(iter(damaged.values())))
+    return runs, damaged
+
+
+def _paths(root: Path) -> list[Path]:
     if not root.is_dir():
-        raise ValueError(f"runs must be a folder of runs; {str(folder)!r} is not a folder; make one with untwine fit.")
+        raise ValueError(f"runs must be a folder of runs; {str(root)!r} is not a folder; make one with untwine fit.")
     paths = []
     for path, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -114,27 +135,28 @@ def read_runs(folder: str | os.PathLike[str], galleries: bool = True) -> list[Ru
             paths.append(Path(path))
     if not paths:
         raise ValueError(
-            f"runs must be a run folder or hold some; there is no {METHOD} in {str(folder)!r} or below; make a run with "
+            f"runs must be a run folder or hold some; there is no {METHOD} in {str(root)!r} or below; make a run with "
             "untwine fit."
         )
-    runs = [_read(path, root, galleries) for path in paths]
-    return [replace(run, baselines=tuple(other for other in runs if other.path.parent == run.path)) for run in runs]
+    return paths
 
 
-def _read(path: Path, root: Path, galleries: bool) -> Run:
+def _name(path: Path, root: Path) -> str:
     # A run that is the root itself is named by its folder, those inside by their path from there.
     top = root.resolve().name
     name = top if path == root else str(path.relative_to(root))
-    if path != root and is_run(root):
-        name = f"{top}/{name}"
+    return f"{top}/{name}" if path != root and is_run(root) else name
+
+
+def _read(path: Path, root: Path) -> Run:
     history = read_history(path)
     return Run(
-        name,
+        _name(path, root),
         path,
         read_card(path),
         scores=read_scores(path),
         history=None if history is None else tuple(history),
-        gallery=(read_gallery(path) if galleries else None) or Gallery(),
+        gallery=read_gallery(path) or Gallery(),
         contrast=read_contrast(path),
         codes=read_codes(path),
         features=tuple(read_features(features_path(path)) or ()),

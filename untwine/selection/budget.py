@@ -14,6 +14,7 @@ from untwine.registry.checks import check_float
 from untwine.samples import Samples
 
 STEPS = 16  # that are timed
+USUAL_BATCH = 64
 LEAST_STEPS = 4_000  # that every method may take where there is time: defaults in epochs are few steps on small data
 MARGIN = 0.85  # of the time is planned, as timings of a few steps are rough
 
@@ -64,7 +65,7 @@ def speed(method: Method, samples: Samples) -> Speed:
     """Time a few steps of a method on the first samples of each group; a closed form has no epochs, and takes 0 s."""
     if not isinstance(method, Trained):
         return Speed(0.0, 0)
-    fewest, few = (few_samples(samples, steps * method.batch) for steps in (1, STEPS))
+    fewest, few = (few_samples(samples, steps * batch_of(method)) for steps in (1, STEPS))
     trial = type(method)(**{**method.get_params(), **dict.fromkeys(lengths(method), 1)})
     seconds = []
     for some in (fewest, fewest, few):  # the first fit of a process also sets up what later ones find
@@ -74,7 +75,13 @@ def speed(method: Method, samples: Samples) -> Speed:
     more = (epoch_size(few) - epoch_size(fewest)) / epoch_size(samples)
     # Where all samples are few, what a fit takes besides its steps is counted in: there is no telling them apart.
     epoch = max(0.0, seconds[2] - seconds[1]) / more if more > 0 else seconds[2]
-    return Speed(epoch, -(-epoch_size(samples) // method.batch))
+    return Speed(epoch, -(-epoch_size(samples) // batch_of(method)))
+
+
+def batch_of(method: Method) -> int:
+    """Return the batch of a method, as far as it is known before a fit; where a fit chooses it, a usual one."""
+    batch = getattr(method, "batch", USUAL_BATCH)
+    return batch if isinstance(batch, int) else USUAL_BATCH
 
 
 def few_samples(samples: Samples, n: int) -> Samples:

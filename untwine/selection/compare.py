@@ -40,6 +40,7 @@ from untwine.selection.budget import (
     MARGIN,
     Clock,
     Speed,
+    batch_of,
     few_samples,
     lengths,
     needed,
@@ -219,7 +220,7 @@ def _time_scores(source: Source, fresh: Sequence[_Fresh], tell: Callable[[str], 
     tell("timing the scores")
     method, (train, test) = trained[0], source.splits
     short = type(method)(**{**method.get_params(), **dict.fromkeys(lengths(method), 1)})
-    short.fit(few_samples(train, short.batch))
+    short.fit(few_samples(train, batch_of(short)))
     began = time.monotonic()
     evaluate(short, test, metrics_of(supervision(train)), skip_inapplicable=True)
     scored = time.monotonic()

@@ -23,7 +23,7 @@ from untwine.registry.checks import check_int
 from untwine.registry.extras import optional
 from untwine.runs import files
 from untwine.runs.scores import read_scores
-from untwine.selection.budget import MARGIN, Clock, few_samples, lengths, speed, wanted_epochs, within
+from untwine.selection.budget import MARGIN, Clock, batch_of, few_samples, lengths, speed, wanted_epochs, within
 from untwine.selection.candidates import metrics_of, supervision
 from untwine.selection.progress import budget_bar
 from untwine.selection.runs import Source, cell_of, run_all
@@ -194,7 +194,7 @@ class _Search:
         tell("timing a trial")
         at = speed(self.method, train)
         short = type(self.method)(**{**self.method.get_params(), **dict.fromkeys(lengths(self.method), 1)})
-        short.fit(few_samples(train, getattr(short, "batch", len(train))))
+        short.fit(few_samples(train, batch_of(short)))
         began = time.monotonic()
         evaluate(short, self._splits().test, self.metrics, skip_inapplicable=True)
         return within(wanted_epochs(self.method, at), at, MARGIN * clock.left / TRIALS - (time.monotonic() - began))

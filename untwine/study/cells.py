@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +22,8 @@ from untwine.methods import find_method
 from untwine.metrics.options import parse
 from untwine.runs import files
 from untwine.runs.compatibility import to_former
-from untwine.runs.names import CELL
+from untwine.runs.locking import lock
+from untwine.runs.names import CELL, FAILED
 from untwine.runs.saving import seal
 from untwine.runs.scores import read_scores
 from untwine.samples import Samples
@@ -143,11 +141,23 @@ def has_rows(cell: Cell, out: Path) -> bool:
     return path.exists() and files.read_json(path).get("fingerprint") == cell.fingerprint
 
 
+def note_failure(cell: Cell, out: Path, sentence: str) -> None:
+    """Keep the sentence with which a cell failed in its run folder, until it is run again."""
+    files.write_json(cell.folder(out) / FAILED, {"sentence": sentence, "time": time.time()})
+
+
+def failure(cell: Cell, out: Path) -> str:
+    """Return the sentence with which a cell failed; empty if it did not, or has been run since."""
+    path = cell.folder(out) / FAILED
+    return str(files.read_json(path).get("sentence", "")) if path.exists() else ""
+
+
 def _run(cell: Cell, folder: Path, load: Callable[[], Splits]) -> Finished:
     if (folder / CELL).exists():
         known = files.read_json(folder / CELL)
         if known.get("fingerprint") == cell.fingerprint:
             return Finished(list(known["rows"]), known=True)
+    (folder / FAILED).unlink(missing_ok=True)
     rows = _fit_and_score(cell, folder, *_shuffle(cell, load()))
     files.write_json(folder / CELL, {"fingerprint": cell.fingerprint, "rows": rows})
     return Finished(rows, known=False)
@@ -240,18 +250,3 @@ def _rows(cell: Cell, by_epoch: Mapping[int, Mapping[str, Any]], fit_seconds: fl
         for epoch, scores in by_epoch.items()
         for name, one in scores.items()
     ]
-
-
-@contextmanager
-def lock(folder: Path, wait: bool = True) -> Iterator[bool]:
-    """Lock a folder for this process, and yield whether it is locked: without `wait`, not if another process has locked it."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        locked = True
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            locked = False
-        yield locked
-    finally:
-        os.close(handle)

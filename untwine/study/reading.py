@@ -1,8 +1,9 @@
 """Reading a study's TOML file: checks of its content, and the cells that it describes. Nothing in it is ever executed.
 
 Methods and data sets are names from the catalogues, and a method checks its fields itself. The fields of a cell are merged in
-this order, later ones win: `size.<size>.fields`, the data set's `fields` (both as far as the method has them), the paper's
-preset (`preset`), the row's `fields`, the row's fields of that size. Options of the data likewise: their defaults, those of the
+this order, later ones win: the fixed values of what is otherwise chosen from the data (`defaults = "fixed"`, of the study or
+of the row), `size.<size>.fields`, the data set's `fields` (both as far as the method has them), the paper's preset
+(`preset`), the row's `fields`, the row's fields of that size. Options of the data likewise: their defaults, those of the
 rows' presets, the data set's `options`, its options of that size. A list of values sweeps a field; several lists of one length
 are swept together. Of a swept row with `lowest` or `highest`, the table shows only the value with the lowest or the highest
 mean of that score.
@@ -13,6 +14,7 @@ Metrics are names, with options where wanted: "z_diff(leave_out=shape)", whose s
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,6 +75,19 @@ def cells(spec: Mapping[str, Any], study: str, size: str) -> list[Cell]:
     return planned
 
 
+class Resources(NamedTuple):
+    """What one cell needs: threads, that is cores, gigabytes of memory, and GPUs; 0 for memory that is not looked at."""
+
+    threads: int = 1
+    memory: float = 0.0
+    gpus: float = 0.0
+
+
+def resources(spec: Mapping[str, Any], size: str) -> Resources:
+    """Return what a cell of one size needs."""
+    return Resources(**{**spec.get("resources", {}), **spec.get("size", {}).get(size, {}).get("resources", {})})
+
+
 def rows(spec: Mapping[str, Any], size: str, data: str | None = None) -> Iterator[Row]:
     """Yield the rows of the table, a swept one for each value; rows without a method have published values only.
 
@@ -127,7 +142,9 @@ def _cell(
     here, there, kind = spec.get("size", {}).get(size, {}), data.get(size, {}), find_method(row.spec["method"])
     known = kind().get_params()
     shared = {**here.get("fields", {}), **data.get("fields", {}), **there.get("fields", {})}
-    fields = {key: value for key, value in shared.items() if key in known}
+    fixed = row.spec.get("defaults", spec.get("defaults")) == "fixed"
+    fields = kind.fixed_defaults() if fixed else {}
+    fields |= {key: value for key, value in shared.items() if key in known}
     preset = kind.papers.get(data["name"]) if here.get("preset") else None
     published = _preset_options(spec, data, size) if here.get("preset") else {}
     fields |= preset.fields if preset else {}
@@ -162,8 +179,9 @@ def _spelled(metrics: Sequence[str]) -> tuple[str, ...]:
 
 
 def _epochs(params: Mapping[str, Any]) -> int:
-    """Return the epochs of all stages of a method; 0 for a closed form."""
-    return sum(value for field, value in params.items() if field.startswith("epochs"))
+    """Return the epochs of all stages of a method; 0 for a closed form, no bound where the data decide."""
+    epochs = [value for field, value in params.items() if field.startswith("epochs")]
+    return sys.maxsize if "auto" in epochs else sum(epochs)
 
 
 def _preset_options(spec: Mapping[str, Any], data: Mapping[str, Any], size: str) -> dict[str, Any]:
@@ -205,6 +223,8 @@ def _check(spec: Mapping[str, Any]) -> None:
     for size, table in spec.get("size", {}).items():
         check_table(spec["size"], "size", "[size]")
         check_table(table, "one size", f"[size.{size}]")
+        check_table(table.get("resources", {}), "resources", f"resources of [size.{size}]")
+    check_table(spec.get("resources", {}), "resources", "[resources]")
     check_table(spec.get("figure", {}), "figure", "[figure]")
     for data in spec["data"]:
         check_among(data.get("sizes", ()), SIZES, f"sizes of the data set {label(data)!r}")

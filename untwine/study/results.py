@@ -13,7 +13,8 @@ import numpy as np
 
 from untwine.plots.studies import Line, Panel
 from untwine.runs import files
-from untwine.study.cells import Cell, lock
+from untwine.runs.locking import lock
+from untwine.study.cells import Cell
 from untwine.study.reading import Row, best_by, columns, label, published_label, rows, title
 from untwine.study.schema import SIZES
 

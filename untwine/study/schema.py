@@ -8,23 +8,29 @@ from typing import Any
 from untwine.registry.checks import suggestion
 
 SIZES = ("paper", "small")
-CHOICES = {"part": ("test", "validation"), "shuffle": ("groups", "labels"), "learn": ("folds", "first half", "training part")}
+CHOICES = {
+    "part": ("test", "validation"),
+    "shuffle": ("groups", "labels"),
+    "learn": ("folds", "first half", "training part"),
+    "defaults": ("auto", "fixed"),
+}
 BEST = ("lowest", "highest")  # keys of a swept row that shows one value alone: the score by which it is best
 SCORING = {"seeds": "wholes", "metrics": "texts", "resamples": "whole", "epochs_scored": "wholes", "epochs_metrics": "texts"}
 KEYS: Mapping[str, Mapping[str, str]] = {
     "study": {"title": "text", "paper": "text", "part": "text", "data": "tables", "row": "tables", "column": "tables"}
-    | {"size": "table", "published": "table", "figure": "table"}
+    | {"defaults": "text", "size": "table", "published": "table", "figure": "table", "resources": "table"}
     | SCORING,
     "data": {"name": "text", "label": "text", "needs": "texts", "sizes": "texts", "options": "table", "fields": "table"}
     | {"learn": "text"}
     | dict.fromkeys(SIZES, "table"),
     "data's size": {"options": "table", "fields": "table"},
     "row": {"label": "text", "method": "text", "shuffle": "text", "metrics": "texts", "fields": "table"}
-    | {"ending": "text", "data": "texts", "lowest": "text", "highest": "text"}
+    | {"defaults": "text", "ending": "text", "data": "texts", "lowest": "text", "highest": "text"}
     | dict.fromkeys(SIZES, "table"),
     "column": {"scores": "texts", "title": "text", "scale": "number", "digits": "whole", "data": "texts"},
     "size": dict.fromkeys(SIZES, "table"),
-    "one size": {"preset": "flag", "fields": "table"} | SCORING,
+    "one size": {"preset": "flag", "fields": "table", "resources": "table"} | SCORING,
+    "resources": {"threads": "count", "memory": "number", "gpus": "number"},
     "figure": {"over_epochs": "texts", "over_sweep": "texts", "against": "text"},
 }
 NEEDED = {
@@ -37,6 +43,7 @@ WORDS = {
     "text": "a line of text",
     "number": "a number",
     "whole": "an integer of at least 0",
+    "count": "an integer of at least 1",
     "flag": "true or false",
     "table": "a table",
 }
@@ -64,6 +71,7 @@ def is_a(kind: str, value: Any) -> bool:
         "text": isinstance(value, str) and bool(value.strip()) and value.isprintable(),
         "number": number,
         "whole": number and isinstance(value, int) and value >= 0,
+        "count": number and isinstance(value, int) and value >= 1,
         "flag": isinstance(value, bool),
         "table": isinstance(value, dict),
     }[kind]

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from command_line import exit_code, run
@@ -101,23 +102,25 @@ def test_bad_input_ends_with_a_sentence(server, words, sentence, capsys, monkeyp
 
 CODE = """
 import sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[3:]
 from test_data_get_command import DATA_SETS, DataSet, Download, RemoteFile, check, needs_files
 from untwine.cli.app import main
-one = Download("small", "free.", "small", (RemoteFile((sys.argv[2] + "a.bin",)),), check)
+one = Download("small", "free.", "small", (RemoteFile((sys.argv[1] + "a.bin",)),), check)
 DATA_SETS.register("needs_files", DataSet(needs_files, downloads=(one,)))
-main(["data", "get", "needs_files", "--folder", sys.argv[3]])
+main(["data", "get", "needs_files", "--folder", sys.argv[2]])
 """
 
 
 def test_control_c_stops_with_a_sentence_and_the_same_command_continues(server, tmp_path):
     server.files["a.bin"].pause = 0.4
-    here = str(__file__).rpartition("/")[0]
-    words = [sys.executable, "-c", f"import sys; sys.path.insert(0, {sys.path[0]!r})\n{CODE}", here, server.url, str(tmp_path)]
+    here = Path(__file__).parent
+    words = [sys.executable, "-c", CODE, server.url, str(tmp_path), str(here), str(here.parents[1] / "helpers")]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with process:
-        while b"%" not in (line := process.stderr.readline().encode()) and line:
-            pass
+        seen = ""
+        while "%" not in seen and (line := process.stderr.readline()):
+            seen += line
+        assert "%" in seen, seen  # what it printed in place of progress
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
     assert process.returncode == 130

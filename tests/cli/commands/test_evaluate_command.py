@@ -1,6 +1,7 @@
 """`untwine evaluate`: scores and gallery in the run folder, and a table."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ def test_evaluate_shows_a_table(evaluated, capsys):
     out = capsys.readouterr().out
     assert "w2.common" in out
     assert "lower is better" in out
+    assert re.search(r"^contrast test: targets 1 salient dimension \(p = 0\.005\)$", out, re.MULTILINE)
     assert f"untwine report {evaluated}" in out.replace("\n", " ").replace("  ", " ")
     (evaluated / "scores.json").write_bytes(before)
 

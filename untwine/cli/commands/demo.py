@@ -60,7 +60,7 @@ def command(
     from untwine.report.page import report
     from untwine.runs.names import report_path
 
-    method: Method = PrincipledVAE(seed=seed) if setting == "contrast" else LORD(seed=seed)
+    method: Method = PrincipledVAE.fixed(seed=seed) if setting == "contrast" else LORD.fixed(seed=seed)
     method.check()
     if out.exists():
         if not is_run(out) and any(out.iterdir()):

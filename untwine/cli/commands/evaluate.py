@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -72,7 +73,20 @@ def command(
         print_json({name: score.to_json() for name, score in scores.items()})
     else:
         print_scores(scores)
+        print_contrast(run)
         print(f"stored in {run}  {next_command('report', run)}")
+
+
+def print_contrast(run: str | os.PathLike[str]) -> None:
+    """Print the contrast test of a run's training split, of each target where there are several; nothing if there is none."""
+    from untwine.runs.diagnostics import read_contrast
+
+    result = read_contrast(run)
+    if result is not None:
+        tests = [(one.name, one.p_value, one.n_salient) for one in result.targets]
+        tests.insert(0, ("all targets" if tests else "targets", result.p_value, result.n_salient))
+        said = (f"{name} {many} salient dimension{'s' * (many != 1)} (p = {p:.3f})" for name, p, many in tests)
+        print(f"contrast test: {'; '.join(said)}")
 
 
 def choose_metrics(names: Sequence[str], settings: Sequence[str]) -> list[Metric] | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from untwine.method.contract import Method
     from untwine.method.presets import Source
     from untwine.networks.pretrained.frozen_features import FrozenFeatures
+    from untwine.samples import Samples
 
 ORDER = 20
 DEFAULT_DATA = "grassy_digits"
@@ -26,7 +27,7 @@ def command(
     method: str = "principled_vae",
     *,
     data: str | None = None,
-    out: Path,
+    out: Path | None = None,
     set: Settings = (),
     data_set: DataSettings = (),
     columns: Columns = NO_COLUMNS,
@@ -38,6 +39,7 @@ def command(
     overwrite: bool = False,
     every: float = 60.0,
     keep_checkpoint: bool = False,
+    explain: bool = False,
     log: Literal["tensorboard", "mlflow"] | None = None,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -56,6 +58,7 @@ def command(
     - the setting and the data of the paper: `untwine fit double_infogan --data cifar_mnist --preset paper --out runs/paper`
     - features of a frozen network in place of images:
       `untwine fit contrastive_pca --data faces --features squeezenet --out runs/faces`
+    - what would be chosen from the data, without training: `untwine fit principled_vae --data grassy_digits --explain`
     - two processes: `torchrun --nproc-per-node 2 -m untwine fit vae --data grassy_digits --out runs/two`
 
     Parameters
@@ -66,7 +69,7 @@ def command(
         A name that `untwine list data` shows, by default grassy_digits; or a path to your own data: a table, arrays, AnnData,
         images or volumes (`untwine data show PATH` says what is read).
     out
-        The run folder to write: configuration, weights and training history.
+        The run folder to write: configuration, weights and training history. Needed unless `--explain` is given.
     features
         Fit on the features that a frozen network makes of images: `squeezenet`, `inception`, `random`, or a .safetensors or
         .npz file with the weights of one of them; `squeezenet:features.7` takes the means of that layer. Images that the run is
@@ -88,6 +91,8 @@ def command(
     keep_checkpoint
         Keep the last checkpoint in the run folder, so that the run can be trained longer. Methods whose learning rate or
         weights depend on the number of epochs refuse it.
+    explain
+        Print what would be chosen from the training samples, why, and as `--set` options, and stop before training.
     log
         Also send the terms of every epoch to TensorBoard, into `tensorboard/` of the run folder, or to MLflow, where its own
         settings say; history.csv is always written.
@@ -110,6 +115,11 @@ def command(
         model, data_options = _from_preset(kind, preset, str(name), options, data_options)
     model.check()
     extractor = _find_features(features)
+    if explain:
+        print_choices(model, load(name, **data_options).train, extractor, json)
+        return
+    if out is None:
+        raise ValueError("fit needs the run folder to write; got no --out; give it, or --explain to stop before training.")
     check_out(out, resume, overwrite)
     with distributed.process_group():
         watch = _logger(model, log, out)
@@ -130,6 +140,18 @@ def command(
             print_json({"run": str(out), "method": model.name, "params": model.get_params(), "seconds": model.seconds_})
         elif distributed.rank() == 0:
             print(f"{model.name} fitted in {model.seconds_:.1f} s: {out}  {next_command('evaluate', out)}")
+
+
+def print_choices(method: Method, samples: Samples, features: FrozenFeatures | None, json: bool) -> None:
+    """Print what the method would choose from training samples, or the options as JSON."""
+    from untwine.method.automatic import explain
+
+    chosen = method.choices(samples, features=features)
+    if json:
+        print_json({"method": method.name, "chosen": chosen})
+        return
+    lines = explain(samples, chosen)
+    print("\n".join(lines) if lines else f"{method.name}: nothing is left to the data; all options are given.")
 
 
 def _find_features(name: str | None) -> FrozenFeatures | None:

@@ -1,11 +1,11 @@
-"""`untwine study list`, `run` and `table`: reproduce a published table, and print it beside the paper's numbers."""
+"""`untwine study list`, `run`, `status` and `table`: reproduce a published table, and print it beside the paper's numbers."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from time import monotonic
+from time import localtime, monotonic, strftime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
@@ -16,6 +16,7 @@ from untwine.cli.outputs import align, next_command, print_json, print_table
 if TYPE_CHECKING:
     from untwine.study import Study, Table
     from untwine.study.results import Entry
+    from untwine.study.status import Status
 
 ORDER = 100
 command = App(
@@ -29,6 +30,13 @@ File = Annotated[Path, Parameter(help="The study: a name that `untwine study lis
 Size = Annotated[
     Literal["small", "paper"],
     Parameter(help="`small`, for two cores: at most 40 minutes per published table, hours for the `_goals`; or `paper`."),
+]
+On = Annotated[
+    str,
+    Parameter(
+        help="Where cells run: `local`, processes of this machine; `here`, one after the other in this process; `ray`, a Ray "
+        "cluster, which needs `pip install 'untwine[cluster]'`, or the address of its client server, `ray://HOST:PORT`."
+    ),
 ]
 Results = Annotated[
     Path | None,
@@ -73,8 +81,12 @@ def run(
     file: File,
     *,
     size: Size = "small",
-    workers: int = 2,
-    threads: int = 1,
+    on: On = "local",
+    workers: int | None = None,
+    threads: int | None = None,
+    memory: float | None = None,
+    gpus: float | None = None,
+    address: str | None = None,
     only: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
     out: Path = Path("runs/studies"),
     results: Results = None,
@@ -82,7 +94,11 @@ def run(
 ) -> None:
     """Run all cells of a study that are not finished; the same command resumes an interrupted study.
 
-    Example: `untwine study run principled_table1 --workers 2 --only row=PCA,seed=0`.
+    For example:
+
+    - two processes of this machine: `untwine study run principled_table1 --only row=PCA,seed=0`
+    - all cores of this machine: `untwine study run principled_table1 --on ray`
+    - a Ray cluster: `untwine study run principled_table1 --on ray --address head:6379 --threads 2 --memory 8`
 
     A data set whose files are missing is skipped with a sentence. The exit code is 0 if no cell failed, 1 if one did, and 2 if
     the data of all cells are missing. The same command may run several times at once: each takes cells that no other has.
@@ -90,9 +106,15 @@ def run(
     Parameters
     ----------
     workers
-        How many cells run at a time, each in its own process.
+        How many cells run at a time, each in its own process; by default 2, and on Ray as many as there is room for.
     threads
-        Threads per process.
+        Threads of each cell; on Ray also the cores that are reserved for it. By default what the study says, or 1.
+    memory
+        Gigabytes that Ray reserves for each cell; by default what the study says, or none.
+    gpus
+        GPUs that Ray reserves for each cell; by default what the study says, or none.
+    address
+        With `--on ray`, a running cluster, as HOST:PORT; by default one is started on this machine and ended afterwards.
     only
         Only these cells, as row=...,data=...,seed=...; may be repeated, and a name given twice means either value.
     out
@@ -103,7 +125,17 @@ def run(
     start = monotonic()
     try:
         ran = Study.read(file).run(
-            out, size, workers=workers, threads=threads, only=_parse_only(only), results=results, progress=not quiet
+            out,
+            size,
+            on=on,
+            workers=2 if workers is None and on == "local" else workers,
+            threads=threads,
+            memory=memory,
+            gpus=gpus,
+            address=address,
+            only=_parse_only(only),
+            results=results,
+            progress=not quiet,
         )
     except KeyboardInterrupt:
         print("untwine: stopped; the same command resumes the study.", file=sys.stderr)
@@ -119,6 +151,54 @@ def run(
     print(f"{counts}, in {(monotonic() - start) / 60:.1f} minutes  {next_command('study', 'table', file)}")
     if ran.failed:
         sys.exit(1)
+
+
+@command.command
+def status(
+    file: File, *, size: Size = "small", out: Path = Path("runs/studies"), results: Results = None, json: Json = False
+) -> None:
+    """Print what of a study is finished, running (by whom, since when), failed (why) and missing, and the time left.
+
+    It asks no process, only the folders, so it sees the cells of every `study run`, on every machine that shares them.
+
+    Parameters
+    ----------
+    out
+        The folder of the run folders, as it was given to `study run`.
+    """
+    from untwine.study import Study
+
+    study = Study.read(file)
+    progress = study.status(out, size, results)
+    if json:
+        print_json(_status_json(study, size, progress))
+        return
+    rows = [(data, *map(str, one.counts.values())) for data, one in _by_data(progress).items()]
+    print_table(("data", *progress.counts), [*rows, ("all", *map(str, progress.counts.values()))])
+    for one in progress.of("running"):
+        if one.runs is not None:
+            since = strftime("%Y-%m-%d %H:%M:%S", localtime(one.runs.since))
+            print(f"running: {one.cell}: process {one.runs.pid} on {one.runs.host}, since {since}")
+    for one in progress.of("failed"):
+        print(f"failed: {one.cell}: {one.sentence}")
+    for sentence in dict.fromkeys(one.sentence for one in progress.of("missing") if one.sentence):
+        print(f"missing: {sentence}")
+    if progress.seconds_left:
+        at_once = max(len(progress.of("running")), 1)
+        print(f"about {progress.seconds_left / 60:.1f} minutes left with {at_once} at a time")
+
+
+def _by_data(progress: Status) -> dict[str, Status]:
+    names = dict.fromkeys(one.cell.data for one in progress.cells)
+    return {name: progress._replace(cells=[one for one in progress.cells if one.cell.data == name]) for name in names}
+
+
+def _status_json(study: Study, size: str, progress: Status) -> dict[str, Any]:
+    cells = []
+    for cell, state, runs, sentence in progress.cells:
+        one = {"data": cell.data, "row": cell.row, "seed": cell.seed, "state": state}
+        cells.append(one | ({"runs": runs._asdict()} if runs else {}) | ({"sentence": sentence} if sentence else {}))
+    return {"study": study.name, "size": size, **progress.counts, "seconds_left": progress.seconds_left, "cells": cells}
 
 
 @command.command

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from untwine._typing import Array
+from untwine.data.readers import notes
 from untwine.data.readers.anndata_columns import Columns, feature_mask
 from untwine.data.readers.anndata_store import open_store, stored_matrix
 from untwine.data.readers.roles import Roles
@@ -102,6 +103,7 @@ def read_anndata(
         raise type(error)(f"{where}: {str(error).removesuffix('.')}{advice}.") from None
     if keep is None and obsm is None:
         _warn_of_empty(samples, where)
+    _say_counts(samples, where)
     return samples
 
 
@@ -192,6 +194,16 @@ def _warn_of_no_counts(x: Any, where: str) -> None:
     if len(finite) and finite.max() > EXACT:
         warnings.warn(
             f"{where} has counts above {EXACT:,}, up to {finite.max():.0f}, which single precision rounds.", stacklevel=3
+        )
+
+
+def _say_counts(samples: Samples, where: str) -> None:
+    """Note that the values are raw counts, where they are: of cells, integers that are not 0 and 1 alone are."""
+    values: Any = samples.x.data if is_sparse(samples.x) else samples.x
+    if values.size and values.min() >= 0 and values.max() > 1 and np.equal(values, np.rint(values)).all():
+        notes.say(
+            f"{where} holds raw counts, integers up to {values.max():.0f}: choose likelihood=negative_binomial, or normalise "
+            "each cell to the same total and take logarithms first"
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from untwine._typing import Array
 from untwine.data.data_card import DataCard, described
 from untwine.data.data_set import DataSet
 from untwine.data.splits import Splits
-from untwine.registry.checks import check_float, check_int
+from untwine.registry.checks import check_choice, check_float, check_int
 from untwine.registry.covariates import Covariates
 from untwine.samples import Samples
 
@@ -29,6 +30,8 @@ CARD = DataCard(
     labels="the response of a treated cell: none, a, b or c; unknown in controls, which have none.",
     factors="`cell_type`, from 0 to 4, and `depth`, the logarithm of the expected total count.",
     sources="none: cells are independent.",
+    masks="the genes that the response of a treated cell changes.",
+    studies={"cells": "Simulated cells: what responds, beside what cell types and batches"},
 )
 
 
@@ -54,6 +57,7 @@ def simulated_cells(
     effect: float = 1.0,
     batch: float = 0.5,
     dispersion: float = 4.0,
+    values: Literal["counts", "log"] = "counts",
     seed: int = 0,
 ) -> Splits:
     """Cells as counts, of which treated ones respond; controls differ in cell types, batches and depth as well.
@@ -78,6 +82,9 @@ def simulated_cells(
         Standard deviation of the logarithm by which the second batch changes a gene.
     dispersion
         Inverse dispersion of the counts; larger is closer to Poisson.
+    values
+        Raw `counts`, or `log`: brought to the same total in every cell, and then log(1 + x). Then the training split has no
+        covariates, for methods with a closed form, which take none; the test split has them, for scores.
     seed
         Decides the programs of types, responses and batches, which both splits share, and all cells.
     """
@@ -85,6 +92,7 @@ def simulated_cells(
     n_test, n_genes = check_int("n_test", n_test, 10), check_int("n_genes", n_genes, 100)
     effect, batch = check_float("effect", effect, 0), check_float("batch", batch, 0)
     dispersion, seed = check_float("dispersion", dispersion, 0.01), check_int("seed", seed, 0)
+    check_choice("values", values, ("counts", "log"))
     programs = _programs(n_genes, effect, batch, seed)
 
     def draw(stream: int, sizes: tuple[int, int]) -> Samples:
@@ -93,7 +101,16 @@ def simulated_cells(
         treated = _cells(rng, "treated", sizes[1], programs, dispersion)
         return Samples.contrast(target={"treated": treated}, background=control)
 
-    return Splits(draw(1, (n_background, n_target)), draw(2, (n_test, n_test)))
+    train, test = draw(1, (n_background, n_target)), draw(2, (n_test, n_test))
+    if values == "log":
+        train, test = replace(train, x=log_shares(train.x), covariates=None), replace(test, x=log_shares(test.x))
+    return Splits(train, test)
+
+
+def log_shares(counts: Array) -> Array:
+    """Return log(1 + x) of counts (n, genes) that are brought to a total of 2,000 in every cell."""
+    shares: Array = np.log1p(counts * (2000 / np.maximum(counts.sum(axis=1, keepdims=True), 1)))
+    return shares
 
 
 def responding_genes(*, n_genes: int = 1000, effect: float = 1.0, seed: int = 0) -> Array:
@@ -126,6 +143,7 @@ def _cells(rng: np.random.Generator, group: str, n: int, programs: Programs, dis
     counts = rng.poisson(rng.gamma(dispersion, mean / dispersion)).astype(np.float32)
     return Samples(
         counts,
+        masks=programs.responses[response] != 0,
         labels=response if group == "treated" else None,
         label_names=RESPONSES if group == "treated" else (),
         factors=np.stack([kind, depth], axis=1),

@@ -37,7 +37,7 @@ export function between(current) {
     const made = await api.packed(here("between"), asked);
     if (!alive()) return;
     result.show(made.between);
-    element.dataset.made = `${asked.right} ${asked.down} ${asked.block}`;
+    element.dataset.made = `${asked.corners} ${asked.right} ${asked.down} ${asked.block}`;
   }, complain, alive);
   const loadCorners = api.latest(async () => {
     const { slots } = current();

@@ -13,6 +13,17 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
+const nameOf = (element) => element.dataset.key ?? element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
+
+// Puts other children into a holder. If one of the old ones had the focus, the new one of the same name has it, or the heading.
+export function redraw(holder, ...children) {
+  const was = holder.contains(document.activeElement) && holder !== document.activeElement ? nameOf(document.activeElement) : null;
+  holder.replaceChildren(...children.flat());
+  if (was === null || holder.contains(document.activeElement)) return;
+  const same = [...holder.querySelectorAll("button, input, select, a, [tabindex]")].find((one) => nameOf(one) === was);
+  (same ?? holder.querySelector("h2[tabindex]"))?.focus({ preventScroll: true });
+}
+
 export const button = (text, click, props = {}) => h("button", { type: "button", ...props, on: { click } }, text);
 
 let serial = 0;

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { offers } from "./downloads.js";
-import { button, complain, count, h, number, why } from "./dom.js";
+import { button, complain, count, h, number, redraw, why } from "./dom.js";
 import { featureBars, tile } from "./show.js";
 import { ofThisRun, position, store } from "./store.js";
 
@@ -31,29 +31,25 @@ export function latents(current) {
     h("div", { class: "head" }, h("h2", { id: "latents-title" }, "Single latents", why("latent", "a latent")), reset),
     h("div", { class: "latents" }, h("div", { class: "tiles" }, before.element, after.element), h("div", {}, list, words)), bars,
     offers("change", fields, () => `changed-${position(current().slots.A)}`));
+  let first = null; // what is decoded without changes: { sample, changed }
   const load = api.latest(async () => {
-    const [first, second] = [await api.packed(here("change"), { sample: fields().sample }), await api.packed(here("change"), fields())];
+    const asked = fields();
+    if (first?.sample !== asked.sample) first = { sample: asked.sample, changed: (await api.packed(here("change"), { sample: asked.sample })).changed };
+    const { changed } = asked.edits ? await api.packed(here("change"), asked) : first;
     if (!alive()) return;
     before.show(first.changed);
-    after.show(second.changed);
-    element.dataset.made = text();
-    if (!store.meta.image) bars.replaceChildren(h("h3", {}, "What changes most"), featureBars(first.changed, second.changed, 1e-6, 8).element);
-  }, complain, alive);
-  const live = api.latest(async () => {
-    const asked = text();
-    const { changed } = await api.packed(here("change"), fields());
-    if (!alive()) return;
     after.show(changed);
-    element.dataset.made = asked;
-    if (!store.meta.image) {
-      const { changed: first } = await api.packed(here("change"), { sample: fields().sample });
-      bars.replaceChildren(h("h3", {}, "What changes most"), featureBars(first, changed, 1e-6, 8).element);
-    }
+    element.dataset.made = `${asked.sample} ${asked.edits}`;
+    if (!store.meta.image) bars.replaceChildren(...(asked.edits ? [h("h3", {}, "What changes most"), featureBars(first.changed, changed, 1e-6, 8).element] : []));
   }, complain, alive);
   const ask = api.latest(async () => {
-    effects = await api.json(here("effects"), { sample: fields().sample, block: block() });
-    if (!alive()) return;
-    list.replaceChildren(...sliders());
+    const asked = { sample: fields().sample, block: block() };
+    const found = await api.json(here("effects"), asked);
+    if (!alive() || about !== `${asked.sample} ${asked.block}`) return;
+    effects = found;
+    list.inert = false;
+    redraw(list, ...sliders());
+    list.dataset.of = about;
   }, complain, alive);
 
   function sliders() {
@@ -67,8 +63,8 @@ export function latents(current) {
     if (ranked.length > FIRST) {
       shown.push(button(all ? "Show fewer" : `Show all ${ranked.length}`, () => {
         all = !all;
-        list.replaceChildren(...sliders());
-      }, { class: "quiet" }));
+        redraw(list, ...sliders());
+      }, { class: "quiet", "data-key": "more" }));
     }
     return shown;
   }
@@ -85,7 +81,7 @@ export function latents(current) {
       const chosen = Number(Number(input.value).toFixed(6));
       edits.set(key, chosen);
       output.textContent = number(chosen, 2);
-      live();
+      load();
     });
     input.addEventListener("keydown", (event) => { // "any" has no step for the keys
       const sign = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: 10, PageDown: -10 }[event.key];
@@ -106,6 +102,7 @@ export function latents(current) {
       if (now !== about) {
         edits = new Map();
         about = now;
+        list.inert = true; // the sliders are those of another sample or block
         ask();
       }
       load();

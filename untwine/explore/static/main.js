@@ -39,9 +39,17 @@ async function openRun(number) {
   by("opening-progress").removeAttribute("value");
   route();
   for (;;) {
-    const status = await api.json(`/api/runs/${number}`);
-    if (opening !== number) return;
-    if (status.state === "failed") throw new Error(status.sentence);
+    let status;
+    try {
+      status = await api.json(`/api/runs/${number}`);
+    } catch (error) {
+      status = { state: "failed", sentence: error.message };
+    }
+    if (opening !== number) return; // another run was chosen meanwhile
+    if (status.state === "failed") {
+      fail(status.sentence);
+      return;
+    }
     if (status.state === "ready") {
       start(number, status);
       return;
@@ -66,14 +74,15 @@ function start(number, meta) {
   store.selectedCount = 0;
   by("note").hidden = !meta.note;
   by("note").textContent = meta.note;
+  document.body.dataset.run = number;
   emit("run");
   route();
-  look(meta.starts[0]);
+  look(meta.starts[0], false); // what a person does meanwhile is said instead
 }
 
-function fail(error) {
+function fail(sentence) {
   by("opening-title").textContent = "This run cannot be opened";
-  by("opening-text").textContent = error.message;
+  by("opening-text").textContent = sentence;
   by("opening-progress").hidden = true;
 }
 
@@ -89,14 +98,14 @@ async function main() {
     by("content").focus();
   });
   addEventListener("hashchange", route);
-  store.runs = (await api.json("/api/runs")).runs;
+  ({ runs: store.runs, damaged: store.damaged } = await api.json("/api/runs"));
   const chooser = by("run");
   chooser.replaceChildren(...store.runs.map((run) => h("option", { value: run.number }, `${run.name} (${run.method} on ${run.data})`)));
-  chooser.addEventListener("change", () => openRun(Number(chooser.value)).catch(fail));
+  chooser.addEventListener("change", () => openRun(Number(chooser.value)).catch(complain));
   await openRun(0);
 }
 
 main().catch((error) => {
-  fail(error);
+  fail(error.message);
   complain(error);
 });

@@ -2,10 +2,10 @@
 
 import * as api from "./api.js";
 import { colourPoints } from "./colours.js";
-import { button, choices, complain, count, h, labelled, number, say, select, why } from "./dom.js";
+import { button, choices, complain, count, h, labelled, number, redraw, say, select, why } from "./dom.js";
 import { Scatter } from "./scatter.js";
 import { selectionBar } from "./selection.js";
-import { choose, emit, fileName, here, look, ofThisRun, on, position, store } from "./store.js";
+import { choose, fileName, here, look, ofThisRun, on, position, store } from "./store.js";
 import { Tip } from "./tip.js";
 
 const TOO_MANY = 256; // latents of a block that are listed one by one
@@ -149,7 +149,7 @@ function drawLegend() {
   const { name, values: of, legend: shown } = store.colour;
   const title = h("p", { class: "legend-title" }, name);
   if (shown.gradient) {
-    legend.replaceChildren(title, h("div", { class: "gradient" },
+    redraw(legend, title, h("div", { class: "gradient" },
       h("span", {}, number(shown.low, 2)), h("i", { style: { background: shown.gradient } }), h("span", {}, number(shown.high, 2))));
     return;
   }
@@ -165,7 +165,7 @@ function drawLegend() {
       },
     },
   }, h("i", { style: { background: entry.colour } }), h("span", {}, entry.text), h("small", {}, entry.count.toLocaleString("en")))));
-  legend.replaceChildren(title, h("ul", {}, entries));
+  redraw(legend, title, h("ul", {}, entries));
 }
 
 // PCA first, which is there at once; t-SNE as soon as it is computed.
@@ -186,11 +186,11 @@ async function loadPlane(plot, plane, turn) {
     }
     if (turn !== generation || !alive()) return;
     if (answer) {
-      if (!(plane === "pca" && store.plane === "tsne" && plot.plane === "tsne")) plot.scatter.setPoints(answer.points.values);
+      if (plane !== store.plane && plot.plane === store.plane) return; // t-SNE is there already
+      plot.scatter.setPoints(answer.points.values);
       plot.plane = plane;
       plot.element.dataset.plane = plane;
       plot.state.textContent = plane === "tsne" ? "t-SNE" : "PCA";
-      if (!plots.some((one) => !one.plane)) emit("maps");
       return;
     }
     plot.state.textContent = "PCA, while t-SNE is computed …";

@@ -6,6 +6,7 @@ import { latents } from "./latents.js";
 import { draws, grid, swap } from "./swaps.js";
 import * as api from "./api.js";
 import { complain } from "./dom.js";
+import { sampleField } from "./samplefield.js";
 import { at, tile } from "./show.js";
 import { chosen, ofThisRun, on, position, put, store } from "./store.js";
 
@@ -55,15 +56,7 @@ function refresh() {
 function slots() {
   const { here, alive } = ofThisRun();
   const tiles = Object.fromEntries(SLOTS.map((slot) => [slot, tile("", { about: `Sample ${slot}` })]));
-  const inputs = Object.fromEntries(SLOTS.map((slot) => [slot, h("input", {
-    type: "number", min: "0", max: String(position(store.meta.n - 1)), step: String(store.meta.step),
-    on: {
-      change: (event) => {
-        const wanted = Math.round(Number(event.target.value) / store.meta.step);
-        if (wanted >= 0 && wanted < store.meta.n) put(slot, wanted);
-      },
-    },
-  })]));
+  const inputs = Object.fromEntries(SLOTS.map((slot) => [slot, sampleField(store.slots[slot], (sample) => put(slot, sample))]));
   const drawAll = (samples) => SLOTS.forEach((slot) => (store.slots = { ...store.slots, [slot]: samples[Math.floor(Math.random() * samples.length)] }));
   const everything = () => Array.from({ length: store.meta.n }, (_, i) => i);
   const element = h("section", { class: "card wide", "aria-labelledby": "slots-title" },
@@ -80,6 +73,7 @@ function slots() {
     const { originals } = await api.packed(here("originals"), { samples: wanted.join(",") });
     if (!alive()) return;
     SLOTS.forEach((slot, k) => tiles[slot].show(at(originals, k)));
+    element.dataset.made = wanted.join(" ");
   }, complain, alive);
   return {
     element,

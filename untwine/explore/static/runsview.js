@@ -2,9 +2,10 @@
 
 import * as api from "./api.js";
 import { drawCurves } from "./curves.js";
-import { button, complain, h, labelled, number, select, why } from "./dom.js";
+import { button, complain, h, labelled, number, redraw, select, why } from "./dom.js";
+import { sampleField } from "./samplefield.js";
 import { tile } from "./show.js";
-import { on, position, store } from "./store.js";
+import { look, on, position, store } from "./store.js";
 
 const FIRST = 6; // runs that are shown at first
 const DIRECTIONS = { higher: ["↑", "higher is better"], lower: ["↓", "lower is better"], info: ["", "for comparison"] };
@@ -15,29 +16,46 @@ let content = null; // of /api/scores
 let order = { by: "given", up: true }; // as they were measured, until a column is pressed
 let filter = "";
 let view;
-let parts = {};
+let parts = null; // of the view, which are built once, so that nobody's typing is cut off
 
 export function startRuns(element) {
   view = element;
-  on("view", (name) => name === "runs" && open().catch(complain));
-  on("run", () => !touched && !view.hidden && open().catch(complain));
-  on("theme", () => parts.curves && curves().catch(complain));
-  on("sample", () => parts.through && !view.hidden && through().catch(complain));
+  on("view", (name) => name === "runs" && open());
+  on("run", () => !view.hidden && open());
+  on("theme", () => parts && curves());
+  on("sample", () => parts && !view.hidden && through().catch(complain));
 }
 
-async function open() {
-  if (!touched) shown = new Set(atFirst().map((run) => run.number));
+const open = api.latest(async () => {
+  if (!store.runs.length) return; // they are not known yet
+  parts ??= build();
+  if (!touched) {
+    shown = new Set(atFirst().map((run) => run.number));
+    for (const [number, box] of parts.boxes) box.checked = shown.has(number);
+  }
   content = await api.json("/api/scores");
-  const chooser = h("fieldset", { class: "runs" }, h("legend", {}, "Runs that are shown"), store.runs.map((run) => {
-    const input = h("input", {
-      type: "checkbox", id: `show-${run.number}`, checked: shown.has(run.number),
-      on: { change: () => ((touched = true), input.checked ? shown.add(run.number) : shown.delete(run.number), drawAll()) },
-    });
-    return h("span", { class: "check" }, input, h("label", { for: input.id }, run.name, h("small", {}, ` ${run.method}, ${run.data}`)));
-  }));
-  parts = { scores: h("section", { class: "card" }), curves: h("section", { class: "card" }), through: h("section", { class: "card" }) };
-  view.replaceChildren(h("div", { class: "toolbar" }, h("h1", {}, "Runs side by side")), store.runs.length > 1 ? chooser : "", parts.scores, parts.curves, parts.through);
   drawAll();
+}, complain);
+
+function build() {
+  const boxes = new Map(store.runs.map((run) => [run.number, h("input", { type: "checkbox", id: `show-${run.number}`, on: { change: (event) => {
+    touched = true;
+    if (event.target.checked) shown.add(run.number);
+    else shown.delete(run.number);
+    if (content) drawAll();
+  } } })]));
+  const chooser = h("fieldset", { class: "runs" }, h("legend", {}, "Runs that are shown"), store.runs.map((run) =>
+    h("span", { class: "check" }, boxes.get(run.number), h("label", { for: `show-${run.number}` }, run.name, h("small", {}, ` ${run.method}, ${run.data}`)))));
+  const search = h("input", { type: "search", placeholder: "such as probe or salient", on: { input: () => ((filter = search.value), content && scores()) } });
+  const problems = h("div", {});
+  const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores" });
+  const training = h("section", { class: "card" });
+  const one = { card: h("section", { class: "card" }), field: h("div", {}), about: h("p", { class: "empty" }), models: h("div", { class: "models" }), go: null };
+  one.card.append(h("div", { class: "head" }, h("h2", {}, "One sample through several models"), one.field), one.about, one.models);
+  view.replaceChildren(h("div", { class: "toolbar" }, h("h1", {}, "Runs side by side")), store.runs.length > 1 ? chooser : "",
+    h("section", { class: "card" }, h("div", { class: "head" }, h("h2", {}, "Scores"), labelled("Filter", search)),
+      h("p", { class: "faint" }, "Below each score is its 95 % interval.", why("interval", "the interval")), problems, table), training, one.card);
+  return { boxes, problems, table, training, one };
 }
 
 // Those on the data of the run that is open, which can be compared with it; where there are none, the first.
@@ -48,7 +66,7 @@ function atFirst() {
 
 function drawAll() {
   scores();
-  curves().catch(complain);
+  curves();
   through().catch(complain);
 }
 
@@ -59,38 +77,32 @@ const visible = () => store.runs.filter((run) => shown.has(run.number));
 
 function scores() {
   const runs = visible().filter((run) => content.scores[run.number]);
-  const search = h("input", { type: "search", value: filter, placeholder: "such as probe or salient", on: { input: () => ((filter = search.value), draw()) } });
-  const holder = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores" });
-  const problems = Object.entries(content.problems).filter(([run]) => shown.has(Number(run)))
-    .map(([run, text]) => h("p", { class: "problem" }, `${store.runs[run].name}: ${text}`));
-  parts.scores.replaceChildren(h("div", { class: "head" }, h("h2", {}, "Scores"), labelled("Filter", search)), ...problems, holder);
-  draw();
-
-  function draw() {
-    const names = Object.keys(content.meanings).filter((name) => runs.some((run) => content.scores[run.number][name]))
-      .filter((name) => `${name} ${content.meanings[name].words}`.toLowerCase().includes(filter.trim().toLowerCase()));
-    if (!names.length) {
-      holder.replaceChildren(h("p", { class: "empty" }, filter ? "No score has these words in its name or meaning." : "None of these runs has scores yet: run untwine evaluate on one of them."));
-      return;
-    }
-    names.sort(compare);
-    const header = (text, by, about) => h("th", { scope: "col", "aria-sort": order.by === by ? (order.up ? "ascending" : "descending") : "none" },
-      button([text, h("span", { "aria-hidden": "true" }, order.by === by ? (order.up ? " ▲" : " ▼") : "")], () => {
-        order = { by, up: order.by === by ? !order.up : true };
-        draw();
-      }, { class: "bare sort", title: about }));
-    const head = h("thead", {}, h("tr", {}, header("Score", "score", "Sort by name"), header("Block", "block", "Sort by block"), h("th", { scope: "col" }, "Better"),
-      runs.map((run) => header(run.name, run.number, `Sort by the scores of ${run.name} (${run.method})`))));
-    const grouped = order.by === "score" || order.by === "given";
-    const body = names.flatMap((name, k) => {
-      const { metric, words } = content.meanings[name];
-      const fresh = grouped && (k === 0 || content.meanings[names[k - 1]].metric !== metric);
-      const group = h("tr", { class: "group" }, h("th", { scope: "rowgroup", colspan: String(runs.length + 3) },
-        h("b", {}, metric), why(`score-${metric}`, metric), h("span", { class: "words" }, words)));
-      return [...(fresh ? [group] : []), line(name, runs, grouped)];
-    });
-    holder.replaceChildren(h("table", { class: grouped ? "scores" : "scores flat" }, head, h("tbody", {}, body)));
+  const problems = Object.entries(content.problems).filter(([run]) => shown.has(Number(run))).map(([run, text]) => [store.runs[run].name, text]);
+  parts.problems.replaceChildren(...[...store.damaged.map(({ name, sentence }) => [name, sentence]), ...problems]
+    .map(([name, text]) => h("p", { class: "problem" }, `${name}: ${text}`)));
+  const names = Object.keys(content.meanings).filter((name) => runs.some((run) => content.scores[run.number][name]))
+    .filter((name) => `${name} ${content.meanings[name].words}`.toLowerCase().includes(filter.trim().toLowerCase()));
+  if (!names.length) {
+    parts.table.replaceChildren(h("p", { class: "empty" }, filter ? "No score has these words in its name or meaning." : "None of these runs has scores yet: run untwine evaluate on one of them."));
+    return;
   }
+  names.sort(compare);
+  const header = (text, by, about) => h("th", { scope: "col", "aria-sort": order.by === by ? (order.up ? "ascending" : "descending") : "none" },
+    button([text, h("span", { "aria-hidden": "true" }, order.by === by ? (order.up ? " ▲" : " ▼") : "")], () => {
+      order = { by, up: order.by === by ? !order.up : true };
+      scores();
+    }, { class: "bare sort", title: about, "data-key": String(by) }));
+  const head = h("thead", {}, h("tr", {}, header("Score", "score", "Sort by name"), header("Block", "block", "Sort by block"), h("th", { scope: "col" }, "Better"),
+    runs.map((run) => header(run.name, run.number, `Sort by the scores of ${run.name} (${run.method})`))));
+  const grouped = order.by === "score" || order.by === "given";
+  const body = names.flatMap((name, k) => {
+    const { metric, words } = content.meanings[name];
+    const fresh = grouped && (k === 0 || content.meanings[names[k - 1]].metric !== metric);
+    const group = h("tr", { class: "group" }, h("th", { scope: "rowgroup", colspan: String(runs.length + 3) },
+      h("b", {}, metric), why(`score-${metric}`, metric), h("span", { class: "words" }, words)));
+    return [...(fresh ? [group] : []), line(name, runs, grouped)];
+  });
+  redraw(parts.table, h("table", { class: grouped ? "scores" : "scores flat" }, head, h("tbody", {}, body)));
 }
 
 function compare(a, b) {
@@ -134,8 +146,8 @@ const first = (words) => words.split(/(?<=[.;:])\s/)[0];
 
 const wanted = { term: null };
 
-async function curves() {
-  const card = parts.curves;
+const curves = api.latest(async () => {
+  const card = parts.training;
   const runs = visible();
   const all = await Promise.all(runs.map(async (run) => {
     try {
@@ -144,72 +156,80 @@ async function curves() {
       return { run, curves: [], problem: error.message };
     }
   }));
-  if (card !== parts.curves) return;
   const terms = [...new Set(all.flatMap((one) => one.curves.map((curve) => `${curve.stage} · ${curve.player} · ${curve.term}`)))];
   if (!terms.length) {
     card.replaceChildren(h("h2", {}, "Training"), h("p", { class: "empty" }, "None of these runs has a training history; a closed form has none."));
     return;
   }
-  if (!terms.includes(wanted.term)) wanted.term = terms.find((term) => term.includes("reconstruction")) ?? terms[0];
+  const own = all.find(({ run }) => run === current())?.curves.map((curve) => `${curve.stage} · ${curve.player} · ${curve.term}`) ?? [];
+  if (!terms.includes(wanted.term)) wanted.term = [...own, ...terms].find((term) => term.includes("reconstruction")) ?? terms[0];
   const holder = h("div", { class: "curves" });
   const draw = () => {
     const lines = all.flatMap(({ run, curves: own }) => own.filter((curve) => `${curve.stage} · ${curve.player} · ${curve.term}` === wanted.term)
       .map((curve) => ({ name: run.name, colour: run.number, epochs: curve.epochs, values: curve.values })));
     drawCurves(holder, lines, wanted.term);
   };
-  card.replaceChildren(h("div", { class: "head" }, h("h2", {}, "Training", why("term", "a term of the objective")),
+  redraw(card, h("div", { class: "head" }, h("h2", {}, "Training", why("term", "a term of the objective")),
     labelled("Term", select(terms.map((term) => ({ value: term, text: term })), wanted.term, (term) => ((wanted.term = term), draw())))), holder);
   draw();
-}
+}, complain);
 
 // One sample through several models
 
+let turn = 0; // of samples that are asked for: answers to earlier ones are left
+
 async function through() {
-  const card = parts.through;
-  const runs = visible().filter((run) => run.data_number === current().data_number);
-  const heading = h("h2", {}, "One sample through several models");
-  if (!store.meta || runs.length < 2) {
-    card.replaceChildren(heading, h("p", { class: "empty" }, "Runs on the same data show the same sample side by side; there is only one here."));
+  const mine = (turn += 1);
+  const { one } = parts;
+  const same = store.meta ? visible().filter((run) => run.data_number === current().data_number) : [];
+  const runs = same.length > 1 ? same.slice(0, FIRST) : []; // so many can be open at once
+  delete one.card.dataset.sample;
+  one.field.hidden = !runs.length;
+  one.about.hidden = runs.length === same.length && runs.length > 0;
+  one.about.textContent = runs.length ? `The first ${FIRST} of ${same.length} runs.` : "Runs on the same data show the same sample side by side; there is only one here.";
+  if (!runs.length) {
+    one.models.replaceChildren();
     return;
   }
-  const sample = store.sample ?? store.slots.A;
-  const go = h("input", { type: "number", min: "0", max: String(position(store.meta.n - 1)), step: String(store.meta.step), value: String(position(sample)) });
-  go.addEventListener("change", () => {
-    const next = Math.round(Number(go.value) / store.meta.step);
-    if (next >= 0 && next < store.meta.n) draw(next).catch(complain);
-  });
-  const holder = h("div", { class: "models" });
-  card.replaceChildren(h("div", { class: "head" }, heading, labelled("Sample", go)), holder);
-  await draw(sample);
-
-  async function draw(one) {
-    holder.replaceChildren(...await Promise.all(runs.map((run) => model(run, one))));
-    card.dataset.sample = one;
+  const { sample } = store;
+  if (one.go?.max !== String(position(store.meta.n - 1))) {
+    one.go = sampleField(sample, look);
+    one.field.replaceChildren(labelled("Sample", one.go));
   }
+  if (one.go !== document.activeElement) one.go.value = String(position(sample));
+  const before = new Map([...one.models.children].map((element) => [element.dataset.run, element]));
+  const models = runs.map((run) => before.get(String(run.number)) ?? h("section", { class: "model", "data-run": String(run.number) },
+    h("h3", {}, run.name, h("small", {}, ` ${run.method}`)), h("p", { class: "faint" }, "Opening the run …")));
+  one.models.replaceChildren(...models);
+  await Promise.all(runs.map(async (run, k) => {
+    const body = await model(run, position(sample), () => mine === turn);
+    if (mine === turn) models[k].replaceChildren(models[k].firstChild, body);
+  }));
+  if (mine === turn) one.card.dataset.sample = sample;
 }
 
-async function model(run, sample) {
-  const title = h("h3", {}, run.name, h("small", {}, ` ${run.method}`));
+// The sample of a position in the test split, as one run sees it.
+async function model(run, place, alive) {
   try {
-    await opened(run);
-    const made = await api.packed(`/api/runs/${run.number}/sample`, { sample });
+    const { step, of } = await opened(run, alive);
+    if (of !== store.meta.of || place % step) return h("p", { class: "faint" }, `Sample ${place} is not among the samples of this run that are explored.`);
+    const made = await api.packed(`/api/runs/${run.number}/sample`, { sample: place / step });
     const names = { original: "Original", reconstruction: "Reconstruction", counterpart: `Without ${made.block}` };
-    const tiles = made.arrays.map(({ name }) => {
-      const one = tile(names[name], { about: `${names[name]}, ${run.name}` });
-      one.show(made[name]);
-      return one.element;
-    });
-    return h("section", { class: "model" }, title, h("div", { class: "tiles" }, tiles));
+    return h("div", { class: "tiles" }, made.arrays.map(({ name }) => {
+      const shown = tile(names[name], { about: `${names[name]}, ${run.name}` });
+      shown.show(made[name]);
+      return shown.element;
+    }));
   } catch (error) {
-    return h("section", { class: "model" }, title, h("p", { class: "problem" }, error.message));
+    return h("p", { class: "problem" }, error.message);
   }
 }
 
-async function opened(run) {
+async function opened(run, alive) {
   for (;;) {
     const status = await api.json(`/api/runs/${run.number}`);
     if (status.state === "failed") throw new Error(status.sentence);
-    if (status.state === "ready") return;
+    if (status.state === "ready" || !alive()) return status;
     await new Promise((done) => setTimeout(done, 300));
   }
 }

@@ -2,7 +2,8 @@
 
 import * as api from "./api.js";
 import { offers } from "./downloads.js";
-import { button, complain, h, labelled, number, say, select, why } from "./dom.js";
+import { button, complain, count, h, labelled, number, redraw, say, select, why } from "./dom.js";
+import { sampleField } from "./samplefield.js";
 import { at, difference, featureBars, tile } from "./show.js";
 import { fileName, look, ofThisRun, on, position, put, store } from "./store.js";
 
@@ -20,12 +21,12 @@ export function startSample() {
     threshold = store.meta.image ? 0.1 : 0.25;
     panel.replaceChildren();
   });
-  on("sample", () => load().catch(complain));
+  on("sample", (_, aloud) => load(aloud).catch(complain));
   on("theme", () => store.meta && store.sample !== null && load().catch(complain));
   return panel;
 }
 
-async function load() {
+async function load(aloud = false) {
   const { here, alive } = ofThisRun();
   asking?.abort();
   asking = new AbortController();
@@ -36,28 +37,24 @@ async function load() {
   ]);
   if (!alive()) return;
   const near = [...new Set(Object.values(facts.neighbours).flat().map((one) => one.sample))];
-  panel.replaceChildren(...header(facts), ...body(made), ...neighbours(facts));
+  redraw(panel, ...header(facts), ...body(made), ...neighbours(facts));
   panel.dataset.sample = sample;
-  say(`Sample ${facts.position}`);
+  if (aloud) say(`Sample ${facts.position} is shown.`);
   await thumbnails(here, near, asking.signal);
 }
 
 function header(facts) {
-  const go = h("input", { type: "number", min: "0", max: String(position(store.meta.n - 1)), step: String(store.meta.step), value: String(facts.position) });
-  go.addEventListener("change", () => {
-    const wanted = Math.round(Number(go.value) / store.meta.step);
-    if (wanted >= 0 && wanted < store.meta.n) look(wanted);
-  });
+  const go = sampleField(facts.sample, look);
   const known = facts.columns.filter((column) => column.text !== "");
   return [
-    h("div", { class: "head" }, h("h2", {}, `Sample ${facts.position}`), labelled("Go to", go)),
+    h("div", { class: "head" }, h("h2", { tabindex: "-1" }, `Sample ${facts.position}`), labelled("Go to", go)),
     facts.id ? h("p", { class: "faint id" }, facts.id) : null,
     known.length ? h("dl", { class: "facts" }, known.map((one) => h("div", {}, h("dt", {}, one.name), h("dd", {}, one.text)))) : null,
     h("div", { class: "slots", role: "group", "aria-label": "Take this sample to recombine" }, h("span", { class: "faint" }, "Recombine as"),
       ["A", "B", "C", "D"].map((slot) => button(slot, () => {
         put(slot, store.sample);
         say(`Sample ${facts.position} is ${slot}.`);
-      }, { class: "quiet small", "aria-label": `Take sample ${facts.position} as ${slot}` }))),
+      }, { class: "quiet small", "aria-label": `Take sample ${facts.position} as ${slot}`, "data-key": slot }))),
   ].filter(Boolean);
 }
 
@@ -104,8 +101,8 @@ function change(from, to, row) {
         key(down, "darker"), ", ", key(up, "brighter"), ".");
     } else {
       const { element, beyond } = featureBars(from, to, threshold);
-      holder.replaceChildren(element);
-      words.textContent = `${beyond} of ${store.meta.features.length} features change by more than ${number(threshold, 2)} of their standard deviation; the largest first.`;
+      holder.replaceChildren(...(beyond ? [element] : []));
+      words.textContent = `${beyond || "None"} of ${count(store.meta.features.length, "feature")} ${beyond === 1 ? "changes" : "change"} by more than ${number(threshold, 2)} of ${beyond === 1 ? "its" : "their"} standard deviation${beyond > 15 ? "; the 15 that change most" : ""}.`;
     }
   }
   slider.addEventListener("input", draw);

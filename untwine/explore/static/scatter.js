@@ -5,6 +5,8 @@ import { h } from "./dom.js";
 
 const NEAR = 14; // pixels within which a point is hit
 const STRIDE = 7919; // a prime: points are drawn in an order that mixes groups, so that none lies on top of all others
+const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const KEYS = new Set([...Object.keys(DIRECTIONS), "Enter", " ", "+", "=", "-"]);
 
 export class Scatter {
   constructor(name, handlers) {
@@ -13,6 +15,8 @@ export class Scatter {
     this.tool = "select";
     this.zoom = { scale: 1, x: 0, y: 0 };
     this.current = this.hovered = this.focused = null;
+    this.start = null; // where the pointer was pressed, while it is
+    this.early = []; // keys that are pressed before there are points
     this.base = h("canvas", { "aria-hidden": "true" });
     this.over = h("canvas", { "aria-hidden": "true" });
     this.element = h("div", {
@@ -24,6 +28,10 @@ export class Scatter {
   }
 
   setPoints(points) {
+    if (this.start) { // what is being drawn around must not move away
+      this.late = points;
+      return;
+    }
     this.n = points.length / 2;
     this.points = points;
     let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
@@ -34,6 +42,11 @@ export class Scatter {
     this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width: right - left || 1, height: bottom - top || 1 };
     this.zoom = { scale: 1, x: 0, y: 0 };
     this.draw();
+    this.catchUp();
+  }
+
+  catchUp() {
+    if (this.n && this.width) for (const key of this.early.splice(0)) this.act(key);
   }
 
   setColours(colours) { this.colours = colours; this.draw(); }
@@ -52,6 +65,7 @@ export class Scatter {
     this.width = width;
     this.height = height;
     this.draw();
+    this.catchUp();
   }
 
   // Where all points are, in pixels of the element: y goes up. Kept until the view changes.
@@ -73,12 +87,17 @@ export class Scatter {
     return [places[2 * i], places[2 * i + 1]];
   }
 
+  // `data-drawn` is there while the canvas shows what it should.
   draw() {
     this.seen = null;
+    delete this.element.dataset.drawn;
     if (this.pending) return;
     this.pending = requestAnimationFrame(() => {
       this.pending = 0;
-      if (this.n && this.width && this.colours?.length === 3 * this.n) this.stampAll();
+      if (this.n && this.width && this.colours?.length === 3 * this.n) {
+        this.stampAll();
+        this.element.dataset.drawn = "";
+      }
       this.drawOver();
     });
   }
@@ -186,14 +205,14 @@ export class Scatter {
       const box = this.element.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
     };
-    let start = null;
     this.element.addEventListener("pointerdown", (event) => {
       if (event.button) return;
-      start = { at: at(event), moved: false, zoom: { ...this.zoom }, drag: this.tool === "move" };
+      this.start = { at: at(event), moved: false, zoom: { ...this.zoom }, drag: this.tool === "move" };
       this.element.setPointerCapture(event.pointerId);
     });
     this.element.addEventListener("pointermove", (event) => {
       const [x, y] = at(event);
+      const { start } = this;
       if (!start) {
         const found = this.nearest(x, y);
         this.handlers.hover(found, event.clientX, event.clientY);
@@ -213,14 +232,16 @@ export class Scatter {
       }
     });
     const end = (event) => {
-      if (!start) return;
-      const { moved, drag, at: point } = start;
-      start = null;
+      if (!this.start) return;
+      const { moved, drag, at: point } = this.start;
+      this.start = null;
       const path = this.path;
       this.path = null;
       if (event.type === "pointercancel") this.drawOver();
       else if (!moved) this.handlers.pick(this.nearest(...point));
       else if (!drag && path?.length > 2) this.handlers.lasso(this.inside(path), event.altKey ? "remove" : event.shiftKey ? "add" : "replace");
+      if (this.late) this.setPoints(this.late);
+      this.late = null;
       this.drawOver();
     };
     this.element.addEventListener("pointerup", end);
@@ -236,18 +257,20 @@ export class Scatter {
   }
 
   key(event) {
-    const directions = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    if (!this.n) return;
-    if (event.key in directions) {
-      this.focused = this.focused === null ? this.current ?? this.nearest(this.width / 2, this.height / 2, Infinity) : this.step(directions[event.key]);
+    if (event.ctrlKey || event.metaKey || event.altKey || !KEYS.has(event.key)) return; // such as the browser's own zoom
+    event.preventDefault();
+    if (this.n && this.width) this.act(event.key);
+    else this.early.push(event.key);
+  }
+
+  act(key) {
+    if (key in DIRECTIONS) {
+      this.focused = this.focused === null ? this.current ?? this.nearest(this.width / 2, this.height / 2, Infinity) : this.step(DIRECTIONS[key]);
       this.handlers.focus(this.focused);
       this.drawOver();
-    } else if (event.key === "Enter") this.handlers.pick(this.focused);
-    else if (event.key === " ") this.handlers.toggle(this.focused);
-    else if (event.key === "+" || event.key === "=") this.zoomBy(1.4);
-    else if (event.key === "-") this.zoomBy(1 / 1.4);
-    else return;
-    event.preventDefault();
+    } else if (key === "Enter") this.handlers.pick(this.focused);
+    else if (key === " ") this.handlers.toggle(this.focused);
+    else this.zoomBy(key === "-" ? 1 / 1.4 : 1.4);
   }
 
   // The next point in a direction: near, and more ahead than aside.

@@ -127,5 +127,5 @@ export function featureBars(from, to, threshold = 0, most = 15) {
   });
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Feature"), h("th", { scope: "col" }, "Change"), h("th", { scope: "col" }, "std")));
   const table = h("table", { class: "features" }, head, h("tbody", {}, lines));
-  return { element: lines.length ? table : h("p", { class: "faint" }, "No feature changes by more."), beyond: shown.length };
+  return { element: lines.length ? table : h("p", { class: "faint" }, "No feature changes."), beyond: shown.length };
 }

@@ -4,6 +4,7 @@ const listeners = new Map();
 
 export const store = {
   runs: [],
+  damaged: [], // runs that cannot be read: { name, sentence }
   run: null, // number of the run
   meta: null, // what the server says of the open run
   sample: null, // position of the sample that is looked at
@@ -19,8 +20,8 @@ export function on(event, listener) {
   listeners.get(event).push(listener);
 }
 
-export function emit(event, detail) {
-  for (const listener of listeners.get(event) ?? []) listener(detail);
+export function emit(event, ...details) {
+  for (const listener of listeners.get(event) ?? []) listener(...details);
 }
 
 export const here = (path) => `/api/runs/${store.run}/${path}`;
@@ -35,10 +36,11 @@ export const runName = (number = store.run) => store.runs[number]?.name ?? "run"
 export const fileName = (what, ending) => `${runName().replace(/[^\w.-]+/g, "-")}-${what}.${ending}`;
 export const position = (sample) => sample * store.meta.step; // in the test split
 
-export function look(sample) {
+// `aloud`: a screen reader says which sample it is.
+export function look(sample, aloud = true) {
   if (sample === null || sample === store.sample) return;
   store.sample = sample;
-  emit("sample", sample);
+  emit("sample", sample, aloud);
 }
 
 // mode: "replace", "add" or "remove"

@@ -10,23 +10,27 @@ export function swap(current) {
   const { here, alive } = ofThisRun();
   const tiles = { a: tile("A"), b: tile("B"), a_with_b: tile("A with B"), b_with_a: tile("B with A") };
   const bars = h("div", {});
+  let plain = null; // of vectors, A as it is decoded without a swap: { sample, changed }
   const fields = () => ({ a: current().slots.A, b: current().slots.B, block: current().block });
   const element = h("section", { class: "card", "aria-labelledby": "swap-title" },
     h("h2", { id: "swap-title" }, "Swap", why("swap", "a swap")),
     h("div", { class: "tiles two" }, Object.values(tiles).map((one) => one.element)), bars,
     offers("swap", fields, () => `swap-${position(current().slots.A)}-${position(current().slots.B)}`));
   const load = api.latest(async () => {
-    const made = await api.packed(here("swap"), fields());
+    const asked = fields();
+    const made = await api.packed(here("swap"), asked);
+    // What the swap changes, and not what the reconstruction lacks.
+    if (!store.meta.image && plain?.sample !== asked.a) plain = { sample: asked.a, changed: (await api.packed(here("change"), { sample: asked.a })).changed };
     if (!alive()) return;
-    const { block } = current();
+    const { block } = asked;
     tiles.a.show(made.a);
     tiles.b.show(made.b);
     tiles.a_with_b.show(made.a_with_b, `A with B's ${block}`);
     tiles.b_with_a.show(made.b_with_a, `B with A's ${block}`);
     tiles.a_with_b.canvas.setAttribute("aria-label", `A with the ${block} block of B`);
     tiles.b_with_a.canvas.setAttribute("aria-label", `B with the ${block} block of A`);
-    element.dataset.made = `${fields().a} ${fields().b} ${block}`;
-    if (!store.meta.image) bars.replaceChildren(h("h3", {}, `A: what changes most with B's ${block}`), featureBars(made.a, made.a_with_b, 0, 8).element);
+    if (!store.meta.image) bars.replaceChildren(h("h3", {}, `Reconstruction of A: what changes most with B's ${block}`), featureBars(plain.changed, made.a_with_b, 0, 8).element);
+    element.dataset.made = `${asked.a} ${asked.b} ${block}`;
   }, complain, alive);
   return { element, refresh: () => load() };
 }
@@ -58,7 +62,7 @@ export function grid(current) {
     const asked = fields();
     const made = await api.packed(here("grid"), asked);
     if (!alive()) return;
-    const { block } = current();
+    const { block } = asked;
     const [rows, columns] = [asked.rows.split(","), asked.columns.split(",")];
     const cell = (array, about) => {
       const one = tile("", { about, small: true });
@@ -89,9 +93,10 @@ export function draws(current) {
     ], source, (one) => ((source = one), load())), button("Draw again", () => ((seed += 1), load()), { class: "quiet" })),
     row, offers("draw", fields, () => `draws-${seed}`));
   const load = api.latest(async () => {
-    const made = await api.packed(here("draw"), fields());
+    const asked = fields();
+    const made = await api.packed(here("draw"), asked);
     if (!alive()) return;
-    const block = current().block ?? Object.keys(store.meta.blocks)[0];
+    const block = asked.block ?? Object.keys(store.meta.blocks)[0];
     const original = tile("A");
     original.show(made.original);
     row.replaceChildren(original.element, ...Array.from({ length: made.drawn.shape[0] }, (_, k) => {
@@ -99,7 +104,7 @@ export function draws(current) {
       one.show(at(made.drawn, k));
       return one.element;
     }));
-    element.dataset.made = `${source} ${seed}`;
+    element.dataset.made = `${asked.sample} ${block} ${asked.source} ${asked.seed}`;
   }, complain, alive);
   return { element, refresh: () => load() };
 }

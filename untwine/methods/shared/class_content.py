@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
+from untwine.method.automatic import Length
 from untwine.method.fields import ClassContentNetworks, Count, Loss
 from untwine.method.inputs import Needs
 from untwine.method.kinds import Trained
@@ -52,7 +53,8 @@ class ClassContent(Trained):
         The reconstruction loss: `l1`, `l2`, or the distance between features of `vgg16` or `squeezenet`, whose weights must be
         in the data folder.
     networks
-        The architecture of encoders and generator by name; `auto` is `mlp`, `adain` has the networks of Gabbay and Hoshen 2020.
+        The architecture of encoders and generator by name; `auto` is `adain` for images from 16 x 16 up, the networks
+        of Gabbay and Hoshen 2020, else `mlp`.
     """
 
     n_class: Count = 16
@@ -61,6 +63,7 @@ class ClassContent(Trained):
     networks: ClassContentNetworks = "auto"  # type: ignore[assignment]  # one name more than elsewhere
     needs: ClassVar[Needs] = "labels"
     takes_covariates: ClassVar[bool] = True
+    length: ClassVar[Length] = Length(image_networks=("adain", 16), passes=2)
 
     @property
     def blocks(self) -> dict[str, int]:

@@ -34,11 +34,11 @@ import torch
 from torch import Tensor
 
 from untwine.losses import gaussian
-from untwine.method.fields import Count, Weight, Width
+from untwine.method.fields import AutoCount, Weight, Width
 from untwine.method.inputs import Needs
 from untwine.method.presets import Preset
 from untwine.methods.shared.gaussian_vae import GaussianVAE
-from untwine.methods.shared.inferred import Salient, infer_targets, salient_width, target_blocks
+from untwine.methods.shared.inferred import Salient, common_width, infer_targets, salient_width, target_blocks
 from untwine.methods.shared.published_data import PRINCIPLED, presets
 from untwine.networks.autoencoder import Autoencoder, Code
 from untwine.registry.blocks import SALIENT, members
@@ -74,9 +74,10 @@ class TwoBlockVAE(GaussianVAE):
     Parameters
     ----------
     n_common
-        The number of dimensions of the common block.
+        The number of dimensions of the common block; `auto` is the effective rank of the background, from 2 (images: 8) to 64.
     n_salient
-        The number of dimensions of the salient block, or of each of them; `auto` takes as many as `contrast_test` finds.
+        The number of dimensions of the salient block, or of each of them; `auto` takes as many as `contrast_test` finds,
+        at most 32 (images: at least 4).
     salient
         The salient blocks: `shared`, one for all targets, or `per_target`, one for each, `salient_<name of the group>`. Then a
         step has `batch` samples of each target and of the background.
@@ -84,18 +85,19 @@ class TwoBlockVAE(GaussianVAE):
         The weight of the KL term of the common block.
     """
 
-    n_common: Count = 8
-    n_salient: Width = 8
+    n_common: AutoCount = "auto"
+    n_salient: Width = "auto"
     salient: Salient = "shared"
     beta_common: Weight = 1.0
     needs: ClassVar[Needs] = "groups"
+    scale_factor: ClassVar[float] = 3.0
 
     @property
     def blocks(self) -> dict[str, int]:
         """Two blocks, common and salient, or common and a salient block for each target."""
         if self.salient == "shared":
-            return {"common": self.n_common, SALIENT: self.resolve("n_salient")}
-        return {"common": self.n_common, **target_blocks(self.n_salient, self.__dict__.get("inferred_", {}))}
+            return {"common": self.resolve("n_common"), SALIENT: self.resolve("n_salient")}
+        return {"common": self.resolve("n_common"), **target_blocks(self.n_salient, self.__dict__.get("inferred_", {}))}
 
     @property
     def salient_widths(self) -> list[int]:
@@ -109,9 +111,10 @@ class TwoBlockVAE(GaussianVAE):
 
     def infer(self, samples: Samples) -> dict[str, Any]:
         """Return the names of the salient blocks, and their number of dimensions where it is left to the data."""
+        common = common_width(self.n_common, samples)
         if self.salient == "shared":
-            return salient_width(self.n_salient, samples)
-        return infer_targets(self.n_salient, samples)
+            return {**common, **salient_width(self.n_salient, samples)}
+        return {**common, **infer_targets(self.n_salient, samples)}
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw codes as for targets; with a salient block for each, as for one target after the other, all other blocks 0."""

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from torch import Tensor
 
 from untwine.losses import adversarial
+from untwine.method.automatic import Length
 from untwine.method.fields import Count, NonNegative, Positive, Weight
 from untwine.method.kinds import Trained
 
@@ -48,6 +49,7 @@ class InfoGANOptions(Trained):
     loop_cr: Count = 1
     lr: Positive = 2e-4
     takes_covariates: ClassVar[bool] = True
+    length: ClassVar[Length] = Length(image_networks=("dcgan", 1), passes=4)
 
     def check_regulariser(self, field: str, width: int | str) -> None:
         """Refuse the contrastive regulariser for a block of one dimension: it would have nothing to predict."""

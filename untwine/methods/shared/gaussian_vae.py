@@ -5,14 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from untwine.method.covariates import LIBRARY
-from untwine.method.fields import Count, Library, Likelihood, Positive
+from untwine.method.fields import AutoCount, Library, Likelihood, Scale
 from untwine.method.kinds import Trained
+from untwine.methods.shared.inferred import latent_width
 from untwine.networks.autoencoder import Autoencoder
 from untwine.networks.counts import COUNTS
 from untwine.samples import Samples
@@ -28,17 +29,20 @@ class GaussianVAE(Trained):
     ----------
     likelihood
         The likelihood p(x | codes): `gaussian_learned` learns a variance for each column or channel, `gaussian` and `laplace`
-        have a fixed scale, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
+        have one `scale`, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
         with a learned dispersion for each feature. `auto` is `gaussian_learned` for vectors and `gaussian` for images.
     scale
-        The standard deviation of a `gaussian` likelihood, or the scale of a `laplace` one.
+        The standard deviation of a `gaussian` likelihood, or the scale of a `laplace` one; `learned` learns it, for each column
+        or channel, so that the weights of the other terms mean the same on every data set; for images the method's
+        `scale_factor` multiplies it. `auto` is `learned`.
     library
         The library sizes of counts: `observed`, the total of each sample, or `learned`, predicted by a head of the encoder.
     """
 
     likelihood: Likelihood = "auto"
-    scale: Positive = 0.16
+    scale: Scale = "auto"
     library: Library = "observed"
+    scale_factor: ClassVar[float] = 1.0  # of the learned scale of images: above 1 less detail is worth its KL
     takes_covariates: ClassVar[bool] = True
     takes_volumes: ClassVar[bool] = True
 
@@ -81,15 +85,19 @@ class OneBlockVAE(GaussianVAE):
     Parameters
     ----------
     n_latent
-        The number of latent dimensions.
+        The number of latent dimensions; `auto` is the effective rank of the samples, from 2 (images: 8) to 64.
     """
 
-    n_latent: Count = 10
+    n_latent: AutoCount = "auto"
 
     @property
     def blocks(self) -> dict[str, int]:
         """One block, z."""
-        return {"z": self.n_latent}
+        return {"z": self.resolve("n_latent")}
+
+    def infer(self, samples: Samples) -> dict[str, Any]:
+        """Return the number of latent dimensions where it is left to the data."""
+        return latent_width(self.n_latent, samples)
 
     def stages(self) -> Iterator[Stage]:
         """Train encoder and decoder together, as one player."""

@@ -10,12 +10,30 @@ from typing import Any, Literal
 import numpy as np
 
 from untwine.linear.contrast import contrast_test
+from untwine.method.automatic import effective_rank
 from untwine.method.contract import NotFittedError
 from untwine.registry.blocks import salient_blocks
 from untwine.samples import BACKGROUND, Samples
 
 Salient = Literal["shared", "per_target"]
+# Of images, whose directions are no longer straight, more dimensions are needed than a linear test finds.
+LEAST_OF_IMAGES, LEAST_OF_VECTORS, MOST = {"common": 8, "salient": 4}, 2, {"common": 64, "salient": 32}
 PER_TARGET = ("principled_vae", "contrastive_vae", "mm_cvae", "sep_vae")  # the methods with a salient block for each target
+
+
+def common_width(n_common: int | str, samples: Samples) -> dict[str, int]:
+    """Return the effective rank of the background, within bounds, where `n_common` is "auto"."""
+    return {"n_common": _rank(samples.background)} if n_common == "auto" else {}
+
+
+def latent_width(n_latent: int | str, samples: Samples) -> dict[str, int]:
+    """Return the effective rank of the samples, within bounds, where `n_latent` is "auto"."""
+    return {"n_latent": _rank(samples)} if n_latent == "auto" else {}
+
+
+def _rank(samples: Samples) -> int:
+    least = LEAST_OF_IMAGES["common"] if samples.x.ndim > 2 else min(LEAST_OF_VECTORS, samples.x.shape[1])
+    return min(max(least, round(effective_rank(samples))), MOST["common"])
 
 
 def salient_width(n_salient: int | str, samples: Samples) -> dict[str, int]:
@@ -63,10 +81,12 @@ def refuse_per_target(title: str, salient: Salient, reason: str) -> None:
 def _width(samples: Samples, target: str) -> int:
     # What is fitted does not depend on sources, which fingerprints of samples leave out.
     width = contrast_test(replace(samples, sources=None, source_names=())).n_salient
+    least = LEAST_OF_IMAGES["salient"] if samples.x.ndim > 2 else 1
     if not width:
-        message = f"n_salient='auto': no direction of {target} is significant by the contrast test; it gets 1 dimension."
+        gets = f"{least} dimension{'s' * (least > 1)}"
+        message = f"n_salient='auto': no direction of {target} is significant by the contrast test; it gets {gets}."
         warnings.warn(message, UserWarning, stacklevel=6)
-    return max(1, width)
+    return min(max(least, width), MOST["salient"])
 
 
 def class_counts(samples: Samples) -> dict[str, int]:

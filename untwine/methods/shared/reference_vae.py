@@ -5,13 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import nn
 
 from untwine._typing import Array
-from untwine.method.fields import Positive
 from untwine.method.presets import Preset
 from untwine.methods.shared.contrastive_elbo import TwoBlockVAE
 from untwine.methods.shared.inferred import refuse_per_target
@@ -36,15 +35,15 @@ class ReferenceVAE(TwoBlockVAE):
     ----------
     likelihood
         The likelihood p(x | codes): `gaussian_learned` learns a variance for each column or channel, `gaussian` and `laplace`
-        have a fixed scale, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
+        have one `scale`, `bernoulli` is for images; `negative_binomial` and `zero_inflated` are for vectors of raw counts,
         with a learned dispersion for each feature. `auto` is `gaussian_learned` for vectors and, as in the paper, `laplace` for
         images.
     trunks
         The encoder: `shared` has one trunk with the heads of both blocks, `separate` is a network for each block, the paper's.
     """
 
-    scale: Positive = 0.1
     trunks: Literal["shared", "separate"] = "shared"
+    scale_factor: ClassVar[float] = 2.0
 
     def check(self) -> None:
         """Refuse a salient block for each target."""

@@ -1,1 +1,1 @@
-"""Where the cells of a study run."""
+"""Where the cells of a study run: in this process, in processes of this machine, or on a Ray cluster."""
