@@ -54,11 +54,11 @@ papers: .venv/ready
 docs docs-serve: export NO_MKDOCS_2_WARNING = 1
 
 docs: .venv/ready-docs
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m mkdocs build --strict --quiet
 	@echo "site/index.html"
 
 docs-serve: .venv/ready-docs
-	$(BIN)/mkdocs serve
+	$(BIN)/python -m mkdocs serve
 
 pages: .venv/ready
 	$(BIN)/python tools/data_pages.py

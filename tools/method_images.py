@@ -40,7 +40,7 @@ DATA: Mapping[str, tuple[str, dict[str, Any]]] = {
 OWN_DATA: Mapping[str, dict[str, Any]] = {"stargan": {"n_train": 10, "held_out": "images"}}
 LINEAR = {"n_common": 24, "n_salient": 16}
 BERNOULLI = {"likelihood": "bernoulli"}
-SHORT = {"epochs": 20}  # where an epoch takes long
+SHORT = {"epochs": 20}  # a length that is chosen from the data would take minutes for each
 FIELDS: Mapping[str, dict[str, Any]] = {
     "contrastive_pca": LINEAR,
     "generalised_contrastive_pca": LINEAR,

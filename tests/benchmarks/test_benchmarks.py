@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the benchmarks are not ins
 
 import untwine
 from benchmarks import __main__ as program
-from benchmarks import codes, game, independent, instructions, peer, scores, sides, work
+from benchmarks import cells, codes, game, independent, instructions, peer, scores, sides, work
 from benchmarks.against import TASKS, Task, against
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.processes import in_processes
@@ -329,3 +329,30 @@ def test_the_tasks_for_other_checkouts_are_options_of_today(name):
     method = getattr(untwine, task.method)(**task.options)
     method.check()
     assert {key: method.get_params()[key] for key in task.options} == task.options
+
+
+def test_the_table_of_cells_is_in_the_results():
+    assert cells.table() in (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+
+
+def test_what_the_peer_made_is_scored_like_a_fitted_method(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    arrays = {"common": rng.normal(size=(6, 2)), "salient": rng.normal(size=(6, 1))}
+    arrays |= {"decoded": np.arange(12.0).reshape(6, 2), "without": -np.arange(12.0).reshape(6, 2)}
+    one = cells.Precomputed(arrays)
+    z = one.encode(np.zeros((6, 2))).take([4, 1])
+    np.testing.assert_array_equal(one.decode(z), arrays["decoded"][[4, 1]])
+    np.testing.assert_array_equal(one.decode(z.remove("salient")), arrays["without"][[4, 1]])
+    with pytest.raises(ValueError, match="the codes are of 6 cells; got 5"):
+        one.encode(np.zeros((5, 2)))
+    monkeypatch.setattr(cells, "RESULTS", tmp_path / "cells.csv")
+    ours = cells.ours()
+    assert list(cells.missing(ours)) == [(row, seed) for row in cells.ROWS for seed in (0, 1, 2)]
+    cells.write_rows([{"row": "ContrastiveVI", "seed": 1, "score": "ari.salient", "value": "0.5"}])
+    assert ("ContrastiveVI", 1) not in list(cells.missing(ours))
+    assert "| ContrastiveVI | 0.50 | - |" in cells.table()
+
+
+def test_the_speed_of_cells_needs_the_peer(capsys):
+    assert cells.main(["--speed"]) == 2
+    assert "--speed needs --peer PYTHON" in capsys.readouterr().err

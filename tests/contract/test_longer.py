@@ -7,7 +7,7 @@ from small import TRAINED, small, vectors
 import untwine as un
 
 FILES = ("weights.safetensors", "history.csv")
-BY_LENGTH = ("lord", "mm_cvae", "principled_vae", "sep_vae", "stargan")  # their learning rates decay to the last epoch
+BY_LENGTH = ("lord", "mm_cvae", "principled_vae", "recombining_vae", "sep_vae", "stargan")  # rates that decay to the last epoch
 CONSTANT = [(name, {}) for name in TRAINED if name not in BY_LENGTH] + [("principled_vae", {"schedule": "constant"})]
 
 

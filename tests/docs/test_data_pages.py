@@ -55,7 +55,7 @@ def test_list_data_prints_the_description(capsys):
     command("data", "brats", json=True)
     (entry,) = json.loads(capsys.readouterr().out)
     assert entry["card"]["sources"] == "the patient, with all visits."
-    assert list(entry["card"]["studies"]) == ["brats"]
+    assert list(entry["card"]["studies"]) == ["brats", "untuned"]
     assert entry["options"]["every"] == 3
     command("data", "brats")
     text = " ".join(capsys.readouterr().out.split())

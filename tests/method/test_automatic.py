@@ -82,11 +82,11 @@ def test_networks_follow_the_shape(shape, networks, width):
     assert (chosen["networks"], chosen.get("width")) == (networks, width)
 
 
-def test_gans_and_translators_of_images_have_their_own_networks():
+def test_other_families_have_their_own_networks_for_images():
     data = images(shape=(1, 16, 16))
     assert METHODS["infogan"]().choices(data)["networks"] == "dcgan"
     assert METHODS["stargan"]().choices(data)["networks"] == "residual"
-    assert METHODS["lord"]().choices(data)["networks"] == "adain"
+    assert METHODS["lord"]().choices(data)["networks"] == "mlp"
 
 
 @pytest.mark.parametrize("pool", [2, 20, 330, 1000, 5000, 60_000, 2_000_000])
@@ -168,7 +168,7 @@ def test_a_run_that_chose_its_length_is_trained_longer_by_hand(data, tmp_path, m
         assert torch.equal(value, longer.nets_.state_dict()[key]), key
 
 
-def test_an_interrupted_fit_that_chose_its_settings_resumes_with_the_same_bits(data, tmp_path, monkeypatch):
+def test_an_interrupted_fit_that_chose_its_settings_resumes_bit_exactly(data, tmp_path, monkeypatch):
     monkeypatch.setattr(automatic, "choose_epochs", lambda *_: 3)
     whole = METHODS["principled_vae"](width=8).fit(data)
 

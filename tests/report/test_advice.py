@@ -183,6 +183,7 @@ def test_fields_of_a_single_method_are_named(folder):
     assert tries("sep_vae", collapsed) == ["lower beta_salient", "raise lambda_class", "raise beta_common"]
     assert "raise lambda_mi" in tries("sep_vae", leaks)
     assert tries("sep_vae", present)[0] == "lower variance"
+    assert "raise lambda_r" in tries("recombining_vae", "The salient block leaks the factors that both groups share.")
     assert tries("double_infogan", collapsed) == ["raise w_info_s"]
     assert tries("double_infogan", present)[0] == "raise w_info_real"
     assert tries("symmetric_rb_vae", collapsed) == ["raise beta_common"]

@@ -3,7 +3,7 @@
 import pytest
 
 from untwine.methods import METHODS
-from untwine.runs.compatibility import ADDED, to_former, to_today
+from untwine.runs.compatibility import ADDED, settle, to_former, to_today
 
 
 def test_an_added_option_is_left_out_while_it_changes_nothing():
@@ -23,3 +23,17 @@ def test_an_added_field_has_the_value_that_changes_nothing_by_default(name):
 def test_a_renamed_value_is_read_and_fingerprinted_by_both_names():
     assert to_former("coil20", {"held_out": "images"}) == {"held_out": "pictures"}
     assert to_today({"held_out": "pictures", "size": 64}) == {"held_out": "images", "size": 64}
+
+
+def test_what_was_chosen_from_the_data_takes_the_place_of_auto():
+    params = {"networks": "auto", "width": None, "epochs": 3, "n_common": "auto", "lambda_s": "auto"}
+    inferred = {"networks": "conv", "width": 16, "n_common": 9, "epochs": 7, "targets": ["a"]}
+    assert settle(params, inferred) == {"networks": "conv", "width": 16, "epochs": 3, "n_common": 9, "lambda_s": "auto"}
+    # A run from before has nothing of that.
+    assert settle({"networks": "auto", "width": None}, {}) == {"networks": "standard", "width": None}
+
+
+def test_fingerprints_keep_what_auto_networks_were():
+    assert to_former("vae", {"networks": "standard"}) == {"networks": "auto"}
+    assert to_former("vae", {"networks": "auto"}) != {"networks": "auto"}
+    assert to_former("vae", {"networks": "mlp"}) == {"networks": "mlp"}

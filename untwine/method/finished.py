@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from untwine.runs.compatibility import to_former
+from untwine.runs.compatibility import settle, to_former
 from untwine.runs.names import final_checkpoint_path
 
 
@@ -16,10 +16,11 @@ def shorter_epochs(folder: Path, card: Mapping[str, Any], name: str, params: Map
     Another method, other options or other data (by their fingerprint) are refused; so is training longer without the checkpoint
     that `keep_checkpoint` leaves.
     """
-    mine, theirs = to_former(name, params), to_former(name, card["params"])
-    # What was chosen from the data may be given by hand.
-    found = {name: value for name, value in card.get("found", {}).items() if theirs.get(name, 0) in ("auto", None)}
-    settled = {**theirs, **found}
+    chosen = card.get("found", {})
+    settled = settle(card["params"], chosen)  # what was chosen from the data may be given by hand
+    same_words = "networks" in chosen or card["params"].get("networks") != "auto"
+    theirs = to_former(name, card["params"] if same_words else settled)
+    mine, settled = to_former(name, params), to_former(name, settled)
     same = (card["method"], card["data"].get("fingerprint")) == (name, data)
     if same and mine in (theirs, settled):
         return None

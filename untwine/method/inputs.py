@@ -19,6 +19,7 @@ from untwine.samples import BACKGROUND, Samples
 Needs = Literal["nothing", "groups", "labels"]
 FOR_VOLUMES = (  # the names of all methods that take volumes
     "principled_vae",
+    "recombining_vae",
     "contrastive_vae",
     "mm_cvae",
     "sep_vae",

@@ -20,6 +20,7 @@ from untwine.runs.saving import read_sealed_card, unknown_method
 # One line for each method, in the order of the catalogue; the first is the default.
 # isort: off
 from untwine.methods.principled_vae import PrincipledVAE as PrincipledVAE
+from untwine.methods.recombining_vae import RecombiningVAE as RecombiningVAE
 from untwine.methods.contrastive_vae import ContrastiveVAE as ContrastiveVAE
 from untwine.methods.mm_cvae import MMcVAE as MMcVAE
 from untwine.methods.sep_vae import SepVAE as SepVAE

@@ -134,7 +134,7 @@ class LORD(ClassContent):
     regularisation: Literal["noise", "kl", "none"] = "noise"
     beta: Weight = 1e-3
     loss: Loss = "l1"
-    length: ClassVar[Length] = Length(image_networks=("adain", 16), passes=2, least_epochs=100)
+    length: ClassVar[Length] = Length(image_networks=("mlp", 1), passes=2, least_epochs=100)
     name: ClassVar[str] = "lord"
     papers: ClassVar[Mapping[str, Preset]] = PAPER
     public_code: ClassVar[Mapping[str, Preset]] = AUTHORS

@@ -97,7 +97,6 @@ class MMcVAE(TwoBlockVAE):
     lambda_z: Weight = 30.0
     lambda_s: Weight = 15.0
     mmd: Literal["unbiased", "authors"] = "unbiased"
-    scale_factor: ClassVar[float] = 2.0
     name: ClassVar[str] = "mm_cvae"
     papers: ClassVar[Mapping[str, Preset]] = PAPER
     public_code: ClassVar[Mapping[str, Preset]] = AUTHORS

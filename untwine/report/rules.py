@@ -35,7 +35,7 @@ PRESENT_IN_BACKGROUND: tuple[Rule, ...] = (
     ("raise", "gamma"),
     EPOCHS,
 )
-SALIENT_LEAKS: tuple[Rule, ...] = (("lower", "n_salient"), *PRESENT_IN_BACKGROUND)
+SALIENT_LEAKS: tuple[Rule, ...] = (("lower", "n_salient"), ("raise", "lambda_r"), *PRESENT_IN_BACKGROUND)
 # Information goes to the block with the lower KL weight, so the betas come first. Common codes that are distributed alike in
 # both groups can still encode what is salient, so lambda_z comes later, and not at all where it is large.
 COMMON_LEAKS: tuple[Rule, ...] = (
@@ -70,6 +70,7 @@ MEANINGS = {
     "gamma": "the weight of the background",
     "lambda_class": "the weight of predicting the group from the salient block",
     "lambda_mi": "the weight of the mutual information between the blocks",
+    "lambda_r": "the weight of predicting both codes of recombined samples",
     "lambda_s": "the background salient penalty",
     "lambda_tc": "the weight of the total correlation between the blocks",
     "lambda_z": "the weight of matching the common codes of both groups",

@@ -18,6 +18,7 @@ LIKELIHOODS_OF_COUNTS = (
     "mm_cvae",
     "principled_vae",
     "rb_vae",
+    "recombining_vae",
     "sep_vae",
     "symmetric_rb_vae",
     "symmetric_vae",
@@ -53,6 +54,15 @@ ADDED: Mapping[tuple[str, str], Any] = {
 
 # (field of a method, its value today) -> the value that fingerprints are taken of: "auto" was what "standard" is
 FIELDS: Mapping[tuple[str, str], str] = {("networks", "standard"): "auto", ("networks", "auto"): "by the data"}
+
+
+def settle(params: Mapping[str, Any], inferred: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a run with what was chosen from its data in place of "auto": the options that repeat it.
+
+    In runs from before networks were chosen from the data, "auto" was what "standard" is.
+    """
+    chosen = {"networks": "standard", **inferred}
+    return {name: chosen.get(name, value) if value in ("auto", None) else value for name, value in params.items()}
 
 
 def to_today(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -85,8 +85,8 @@ def print_contrast(run: str | os.PathLike[str]) -> None:
     if result is not None:
         tests = [(one.name, one.p_value, one.n_salient) for one in result.targets]
         tests.insert(0, ("all targets" if tests else "targets", result.p_value, result.n_salient))
-        said = (f"{name} {many} salient dimension{'s' * (many != 1)} (p = {p:.3f})" for name, p, many in tests)
-        print(f"contrast test: {'; '.join(said)}")
+        texts = (f"{name} {many} salient dimension{'s' * (many != 1)} (p = {p:.3f})" for name, p, many in tests)
+        print(f"contrast test: {'; '.join(texts)}")
 
 
 def choose_metrics(names: Sequence[str], settings: Sequence[str]) -> list[Metric] | None:

@@ -62,6 +62,7 @@ CARD = DataCard(
     sources="the patient, with all visits.",
     studies={
         "brats": "Double InfoGAN for Contrastive Analysis, figures 6 and 7",
+        "untuned": "Data that nobody tuned for: contrastive methods with their defaults",
     },
 )
 

@@ -44,6 +44,7 @@ CARD = DataCard(
         "principled_goals": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
         "principled_table1": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
         "principled_table2": "Towards Principled Objectives for Contrastive Disentanglement, table 2",
+        "untuned": "Data that nobody tuned for: contrastive methods with their defaults",
     },
 )
 

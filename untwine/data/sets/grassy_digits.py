@@ -35,6 +35,9 @@ CARD = DataCard(
     factors="`brightness` of the grass (mean HSV value, uniform in 0.25 to 0.62) and `hue` of the grass (degrees, uniform in "
     "70 to 150), independent of the digit and of each other.",
     sources="the digit, which is on several images; each image of grass alone is a source of its own.",
+    studies={
+        "untuned": "Data that nobody tuned for: contrastive methods with their defaults",
+    },
 )
 
 

@@ -98,6 +98,7 @@ CARD_NONLINEAR = replace(
     studies={
         "principled_goals": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
         "principled_table1": "Towards Principled Objectives for Contrastive Disentanglement, table 1",
+        "untuned": "Data that nobody tuned for: contrastive methods with their defaults",
     },
 )
 

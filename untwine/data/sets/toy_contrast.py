@@ -23,6 +23,9 @@ CARD = DataCard(
     labels="none.",
     factors="the true `common 0`, ... (z) and `salient 0`, ... (s, zero in the background).",
     sources="none: samples are independent.",
+    studies={
+        "untuned": "Data that nobody tuned for: contrastive methods with their defaults",
+    },
 )
 
 

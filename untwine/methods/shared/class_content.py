@@ -53,8 +53,8 @@ class ClassContent(Trained):
         The reconstruction loss: `l1`, `l2`, or the distance between features of `vgg16` or `squeezenet`, whose weights must be
         in the data folder.
     networks
-        The architecture of encoders and generator by name; `auto` is `adain` for images from 16 x 16 up, the networks
-        of Gabbay and Hoshen 2020, else `mlp`.
+        The architecture of encoders and generator by name; `auto` is `mlp`; `adain` has the networks
+        of Gabbay and Hoshen 2020.
     """
 
     n_class: Count = 16
@@ -63,7 +63,7 @@ class ClassContent(Trained):
     networks: ClassContentNetworks = "auto"  # type: ignore[assignment]  # one name more than elsewhere
     needs: ClassVar[Needs] = "labels"
     takes_covariates: ClassVar[bool] = True
-    length: ClassVar[Length] = Length(image_networks=("adain", 16), passes=2)
+    length: ClassVar[Length] = Length(image_networks=("mlp", 1), passes=2)
 
     @property
     def blocks(self) -> dict[str, int]:

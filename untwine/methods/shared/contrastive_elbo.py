@@ -90,7 +90,7 @@ class TwoBlockVAE(GaussianVAE):
     salient: Salient = "shared"
     beta_common: Weight = 1.0
     needs: ClassVar[Needs] = "groups"
-    scale_factor: ClassVar[float] = 3.0
+    scale_factor: ClassVar[float] = 2.0
 
     @property
     def blocks(self) -> dict[str, int]:

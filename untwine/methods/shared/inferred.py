@@ -18,7 +18,8 @@ from untwine.samples import BACKGROUND, Samples
 Salient = Literal["shared", "per_target"]
 # Of images, whose directions are no longer straight, more dimensions are needed than a linear test finds.
 LEAST_OF_IMAGES, LEAST_OF_VECTORS, MOST = {"common": 8, "salient": 4}, 2, {"common": 64, "salient": 32}
-PER_TARGET = ("principled_vae", "contrastive_vae", "mm_cvae", "sep_vae")  # the methods with a salient block for each target
+# The methods with a salient block for each target.
+PER_TARGET = ("principled_vae", "recombining_vae", "contrastive_vae", "mm_cvae", "sep_vae")
 
 
 def common_width(n_common: int | str, samples: Samples) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -43,7 +43,6 @@ class ReferenceVAE(TwoBlockVAE):
     """
 
     trunks: Literal["shared", "separate"] = "shared"
-    scale_factor: ClassVar[float] = 2.0
 
     def check(self) -> None:
         """Refuse a salient block for each target."""

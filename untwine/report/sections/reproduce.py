@@ -10,6 +10,7 @@ from typing import Any
 
 from untwine.report.markup import Markup, join, tag
 from untwine.report.section import Section
+from untwine.runs.compatibility import settle
 from untwine.runs.reading import Run
 
 WIDTH = 92
@@ -33,7 +34,7 @@ def command_line(run: Run) -> str:
         words += [f"--data {shlex.quote(str(run.table('data').get('name') or 'YOUR_DATA'))}"]
     words += [f"--data-set {shlex.quote(setting(key, value))}" for key, value in _options(run).items()]
     words += [f"--features {shlex.quote(features)}"] if (features := _features(run)) else []
-    words += [f"--set {shlex.quote(setting(key, value))}" for key, value in run.table("params").items()]
+    words += [f"--set {shlex.quote(setting(key, value))}" for key, value in _settings(run).items()]
     words += [f"--out {shlex.quote(str(run.path))}"]
     return " \\\n    ".join(_wrap(words, " ")) + f"\nuntwine evaluate {shlex.quote(str(run.path))}"
 
@@ -66,7 +67,7 @@ def python_lines(run: Run) -> str:
     lines += [f"networks = ...  # your own modules: {', '.join(map(str, own))}"] if isinstance(own, list) and own else []
     lines += ["features = ...  # your own frozen module"] if loaded else []
     lines += [f"method = un.load_method({str(run.path)!r}{networks}{loaded})"]
-    params = _wrap([f"{key}={value!r}," for key, value in run.table("params").items()], " ")
+    params = _wrap([f"{key}={value!r}," for key, value in _settings(run).items()], " ")
     lines += ["again = type(method)(", *(f"    {line}" for line in params), f").fit(data.train{networks}{fitted})"]
     return "\n".join([*lines, "un.evaluate(again, data.test)"])
 
@@ -85,6 +86,11 @@ def _options(run: Run) -> Mapping[str, Any]:
 def setting(name: str, value: Any) -> str:
     """Return what --set or --data-set is given for an option."""
     return f"{name}={_text(value)}"
+
+
+def _settings(run: Run) -> Mapping[str, Any]:
+    """Return the options that repeat the fit, with what was chosen from the data."""
+    return settle(run.table("params"), run.table("found"))
 
 
 def _text(value: Any) -> str:
