@@ -35,6 +35,7 @@ SUBPACKAGES = (
     "plots",
     "report",
     "study",
+    "selection",
     "explore",
     "cli",
     "__main__",

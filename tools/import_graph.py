@@ -45,6 +45,7 @@ NOTES = {
     "plots": ("functions that return", "a matplotlib Figure"),
     "report": ("one page from", "run folders"),
     "study": ("data x method x seed,", "and the long table"),
+    "selection": ("compare and tune", "under a budget"),
     "explore": ("the local web app", "on run folders"),
     "cli": ("one file per command",),
 }

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from untwine.report.page import report
     from untwine.runs.scores import Score
     from untwine.samples import Samples
+    from untwine.selection.compare import compare
+    from untwine.selection.tune import tune
     from untwine.study import Study
     from untwine.training.errors import TrainingError
     from untwine.training.logs import mlflow_log, tensorboard_log
@@ -37,6 +39,7 @@ __all__ = [
     "Score",
     "Study",
     "TrainingError",
+    "compare",
     "contrast_test",
     "data",
     "evaluate",
@@ -58,6 +61,7 @@ __all__ = [
     "salient_features",
     "tensorboard_log",
     "to_anndata",
+    "tune",
 ]  # and every method by the name of its class
 
 NAMES = tuple(__all__)
@@ -123,6 +127,8 @@ def _find(name: str) -> Any:  # noqa: PLR0912 (a branch a module)
     match name:
         case "data" | "load" | "read":
             import untwine.data as module
+        case "compare":
+            import untwine.selection.compare as module
         case "evaluate":
             import untwine.evaluation.scoring as module
         case "salient_features":
@@ -157,6 +163,8 @@ def _find(name: str) -> Any:  # noqa: PLR0912 (a branch a module)
             import untwine.study as module
         case "mlflow_log" | "tensorboard_log":
             import untwine.training.logs as module
+        case "tune":
+            import untwine.selection.tune as module
         case "TrainingError":
             import untwine.training.errors as module
         case _:

@@ -24,6 +24,7 @@ SCORES = {
     "unsupervised": lambda codes, factors: metrics.unsupervised_scores(codes),
     "udr": lambda codes, factors: metrics.udr_score([codes, factors.astype(float), codes[:, ::-1]]),
     "udr, no latent counts as dead": lambda codes, factors: metrics.udr_score([codes, codes, factors], dead=0.0),
+    "stability": lambda codes, factors: metrics.stability_score([codes, factors.astype(float), codes[:, ::-1]]),
 }
 N = 240
 

@@ -24,17 +24,29 @@ ROUNDING = 1e-6  # relative to the size of the samples: what varies by less is r
 SAMPLES = 1000  # of each group, at most; enough for means
 
 
-def diagnose(folder: str | os.PathLike[str], method: Fitted, train: Samples, test: Samples) -> None:
+def diagnose(
+    folder: str | os.PathLike[str],
+    method: Fitted,
+    train: Samples,
+    test: Samples,
+    tested: Mapping[str, Any] | None = None,
+) -> None:
     """Write the contrast test and the statistics of the codes into a run folder; nothing without a common and a salient block.
 
-    The contrast test needs two samples of each group, and is left out where there are fewer.
+    The contrast test needs two samples of each group, and is left out where there are fewer. `tested` is its record where it is
+    known, as for several methods on the same data.
     """
     statistics = code_statistics(method, test)
     if not {"common", "salient"} <= set(statistics):
         return
     write_codes(folder, statistics)
+    write_contrast(folder, contrast_of(train) if tested is None else tested)
+
+
+def contrast_of(train: Samples) -> dict[str, Any] | None:
+    """Return the record of the contrast test; None where there are too few samples of a group."""
     testable = train.groups is not None and min(int((train.groups != 0).sum()), int((train.groups == 0).sum())) > 1
-    write_contrast(folder, contrast_record(train) if testable else None)
+    return contrast_record(train) if testable else None
 
 
 def code_statistics(method: Fitted, samples: Samples) -> dict[str, Any]:

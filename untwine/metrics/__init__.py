@@ -35,6 +35,7 @@ from untwine.metrics.reconstruction import reconstruction_error
 from untwine.metrics.regression import regression_error
 from untwine.metrics.salient_map import best_threshold, map_auc, map_dice
 from untwine.metrics.sap import sap_score
+from untwine.metrics.stability import stability_score
 from untwine.metrics.subspace import canonical_correlation
 from untwine.metrics.swap import swap_accuracy, swap_preservation
 from untwine.metrics.transfer import transfer_errors
@@ -89,6 +90,7 @@ __all__ = [
     "reconstruction_error",
     "regression_error",
     "sap_score",
+    "stability_score",
     "strong_factor_r2",
     "strong_probe_accuracy",
     "swap_accuracy",

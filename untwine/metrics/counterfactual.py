@@ -18,6 +18,7 @@ from untwine.metrics.requirements import GROUPS, SALIENT_BLOCK
 from untwine.metrics.scored_samples import affordable
 
 SUBSETS, MAX_SAMPLES = 5, 2_000
+LOWEST = 0.5  # of the backgrounds are below a threshold at least: shares of fewer are too uncertain
 LEAST = 10  # samples of each group to learn from, so that some of both are left to calibrate on
 
 
@@ -42,12 +43,15 @@ class Validity(NamedTuple):
         The share on five random subsets of the changed samples.
     n
         The number of changed samples.
+    like_background
+        The share of real targets that look like background: see `share_like_background`.
     """
 
     value: float
     gap: float
     folds: tuple[float, ...]
     n: int
+    like_background: float = 0.0
 
 
 def counterfactual_validity(
@@ -92,16 +96,32 @@ def counterfactual_validity(
         raise ValueError(f"real must have {LEAST} samples of each group; got {is_target.sum()} targets of {len(x)}; pass more.")
     probability = train_detector(x, is_target, seed)
     p = probability(others)
-    gap = float(p[truth].mean() - p[~truth].mean())
+    gap, alike = float(p[truth].mean() - p[~truth].mean()), share_like_background(p[truth], p[~truth])
 
     def share(change: Changed, sign: int) -> Validity:
         step = sign * (
             probability(network_input(change.changed, "changed")) - probability(network_input(change.decoded, "decoded"))
         )
         subsets = random_subsets(np.arange(len(step)), SUBSETS, seed, change.sources)
-        return Validity(_share(step, gap), gap, tuple(_share(step[one], gap) for one in subsets), len(step))
+        return Validity(_share(step, gap), gap, tuple(_share(step[one], gap) for one in subsets), len(step), alike)
 
     return share(targets, -1), share(backgrounds, 1)
+
+
+def share_like_background(targets: ArrayLike, backgrounds: ArrayLike) -> float:
+    r"""Return the largest share of targets that could be backgrounds, by the probabilities (n,) and (m,) that each is a target.
+
+    $\min_c P(p < c \mid target) / P(p < c \mid background)$ over thresholds c below which at least `LOWEST` of the backgrounds
+    are: of targets that are backgrounds in truth, as many as of the backgrounds lie below any threshold. In [0, 1]: 0 means
+    that no target looks like a background, 1 that all do. It is an upper bound of the mislabelled share: targets in which
+    what is salient is weak look like background too.
+    """
+    t, b = (np.sort(np.asarray(one, dtype=np.float64).ravel()) for one in (targets, backgrounds))
+    if not len(t) or not len(b):
+        raise ValueError(f"probabilities must be of both groups; got {len(t)} targets and {len(b)} backgrounds.")
+    thresholds = b[np.arange(len(b)) >= LOWEST * len(b) - 1]
+    below = [np.searchsorted(one, thresholds, side="right") / len(one) for one in (t, b)]
+    return float(np.clip((below[0] / below[1]).min(), 0, 1))
 
 
 def _least(data: Encoded) -> int:
@@ -138,6 +158,8 @@ def _measure(data: Encoded) -> Iterator[Measurement]:
         yield Measurement(f"counterfactual_{name}.x", result.value, subset_interval(result.value, result.folds), result.n)
     gap = both[0].gap
     yield Measurement("counterfactual_gap.x", gap, (gap, gap), len(scored))
+    alike = both[0].like_background
+    yield Measurement("targets_like_background.x", alike, (alike, alike), len(targets))
 
 
 METRIC = Metric(
@@ -156,6 +178,11 @@ METRIC = Metric(
         "counterfactual_gap": ScoreInfo(
             "How well that network separates real targets from real backgrounds: the difference of its mean probabilities. "
             "Near 0 nothing salient was seen, and the two other scores say nothing.",
+            INFO,
+        ),
+        "targets_like_background": ScoreInfo(
+            "Which share of the real targets looks like background to that network, at most? Mislabelled targets are "
+            "among them.",
             INFO,
         ),
     },

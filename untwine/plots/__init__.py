@@ -18,6 +18,7 @@ from untwine.plots.spectrum import contrast_spectrum
 from untwine.plots.synthesis import conditional_synthesis
 from untwine.plots.trade_offs import trade_off
 from untwine.plots.traversals import traversal_grid
+from untwine.plots.tuning import tuning_history
 
 __all__ = [
     "class_samples",
@@ -40,4 +41,5 @@ __all__ = [
     "trade_off",
     "training_curves",
     "traversal_grid",
+    "tuning_history",
 ]

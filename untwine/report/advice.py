@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from untwine.report.causes import Cause, find_causes
 from untwine.report.contrast import is_salient
 from untwine.report.markup import Markup, join, tag
 from untwine.report.rules import (
@@ -21,6 +23,7 @@ from untwine.report.rules import (
     WEAK,
     Rule,
 )
+from untwine.report.sections.reproduce import fit_again
 from untwine.report.verdict import (
     ENCODES,
     LEAKS,
@@ -35,6 +38,7 @@ from untwine.runs.reading import Run
 
 PRESENT = 0.25  # of the targets' salient energy: a background with more has salient codes
 MOST = 4  # suggestions
+STEP = 3  # times: by how much an option is raised or lowered at a time
 
 NOTHING = (
     "The contrast test above found no direction in which targets vary and the background does not, and no option changes that. "
@@ -76,6 +80,31 @@ def findings(run: Run) -> Iterator[Finding]:
     yield from _leaks(run)
     if not nothing:  # two groups that vary alike have codes alike, under any setting
         yield from _background(run)
+        yield from causes(run)
+
+
+def causes(run: Run) -> Iterator[Finding]:
+    """Yield the known causes that scores without labels show, each with the command to try next."""
+    for cause in find_causes(run.scores or {}, improving=still_improving(run)):
+        command = next_try(run, cause)
+        yield Finding(cause.failure, cause.evidence, (command,) if command else ())
+
+
+def next_try(run: Run, cause: Cause) -> Markup:
+    """Return the command that tries the first option against a cause that the method has and that can still go that way."""
+    for verb, name in cause.rules:
+        value = _number(run.table("params").get(name)) if not name.startswith("n_") else run.width(name.removeprefix("n_"))
+        if value is None or not _option(run, verb, name):
+            continue
+        times = STEP if verb == "raise" else 1 / STEP
+        new = (
+            max(1, round(value * times))
+            if isinstance(run.table("params").get(name), int) or name.startswith("n_")
+            else value * times
+        )
+        if new != value:
+            return tag("pre", tag("code", fit_again(run, {name: new})))
+    return tag("pre", tag("code", cause.command.format(run=shlex.quote(str(run.path))))) if cause.command else Markup("")
 
 
 def _salient_collapsed(run: Run) -> Finding:

@@ -23,6 +23,7 @@ FAILED = "failed.json"
 LOCK = ".locked_by"
 FEATURES = "features.csv"
 MODEL_CARD = "README.md"
+COMPARISON = "comparison.json"
 
 # Computed from the weights, so that new weights make them stale.
 DERIVED = (SCORES, GALLERY, CONTRAST, CODES, FEATURES, REPORT)

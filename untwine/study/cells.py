@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from untwine._typing import Array
-from untwine.data import Splits
+from untwine.data import Splits, data_sets, origin
 from untwine.data.sources import repeated_sources
 from untwine.evaluation.registry import METRICS
 from untwine.evaluation.run import evaluate_run
@@ -42,6 +42,7 @@ class Cell:
         Labels: the study's name, its size, and the labels of data set and row in its file.
     name, options, part
         The data set, all its options, and the split that is scored: "test", or "validation", held out of the training split.
+        Your own data by their path, or by the options `target` and `background`; of data in memory there is no name.
     method, params
         The method and all its fields.
     shuffle
@@ -61,7 +62,7 @@ class Cell:
     size: str
     data: str
     row: str
-    name: str
+    name: str | None
     options: Mapping[str, Any]
     part: str
     method: str
@@ -82,7 +83,7 @@ class Cell:
     def fingerprint(self) -> str:
         """A hash of the configuration, labels left out, and of the versions of its metrics."""
         content = {key: value for key, value in self.to_json().items() if key not in LABELS}
-        content["options"] = to_former(self.name, content["options"])
+        content["options"] = to_former(str(self.name), content["options"])
         content["params"] = to_former(self.method, content["params"])
         # Version 1 is left out, as in long tables that were written before metrics had versions.
         names = [name for name in map(_plain, (*self.metrics, *self.epochs_metrics)) if name in METRICS]
@@ -173,14 +174,21 @@ def _fit_and_score(cell: Cell, folder: Path, train: Samples, test: Samples) -> l
             _score(cell, folder, method, Splits(train, test), cell.epochs_metrics, epoch)
             watching += time.monotonic() - began
 
-    origin = {"name": cell.name, "options": cell.to_json()["options"]}
-    method.fit(train, out=folder, resume=True, every=EVERY, origin=origin, watch=watch if cell.epochs_scored else None)
+    method.fit(train, out=folder, resume=True, every=EVERY, origin=_origin(cell), watch=watch if cell.epochs_scored else None)
     _score(cell, folder, method, Splits(train, test), cell.metrics)
     last = len({(row.stage, row.epoch) for row in method.history_})
     # All are read back, so that a resumed cell has the rows of one that never stopped.
     read = {epoch: read_scores(folder, epoch) for epoch in cell.epochs_scored if epoch != last} | {last: read_scores(folder)}
     scores = {epoch: {name: one.to_json() for name, one in known.items()} for epoch, known in read.items() if known}
     return _rows(cell, scores, max(method.seconds_ - watching, 0.0))
+
+
+def _origin(cell: Cell) -> dict[str, Any] | None:
+    """Return the name and the options of the data that the run folder stores; None for data in memory, which have neither."""
+    options = cell.to_json()["options"]
+    if cell.name in data_sets():
+        return {"name": cell.name, "options": options}
+    return origin(cell.name, options) if cell.name is not None or "target" in options else None
 
 
 def _score(cell: Cell, folder: Path, method: Method, splits: Splits, metrics: Sequence[str], epoch: int | None = None) -> None:

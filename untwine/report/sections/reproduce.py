@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from untwine.report.markup import Markup, join, tag
@@ -28,15 +29,26 @@ def reproduce(run: Run) -> Markup:
 
 def command_line(run: Run) -> str:
     """Return the shell commands that fit and score the run again."""
-    words = [
-        f"untwine fit {shlex.quote(run.method)}",
-        f"--data {shlex.quote(str(run.table('data').get('name') or 'YOUR_DATA'))}",
-    ]
-    words += [f"--data-set {shlex.quote(f'{key}={_text(value)}')}" for key, value in _options(run).items()]
+    words = [f"untwine fit {shlex.quote(run.method)}"]
+    if "target" not in _options(run):  # which, with the background, takes the place of a name
+        words += [f"--data {shlex.quote(str(run.table('data').get('name') or 'YOUR_DATA'))}"]
+    words += [f"--data-set {shlex.quote(setting(key, value))}" for key, value in _options(run).items()]
     words += [f"--features {shlex.quote(features)}"] if (features := _features(run)) else []
-    words += [f"--set {shlex.quote(f'{key}={_text(value)}')}" for key, value in _settings(run).items()]
+    words += [f"--set {shlex.quote(setting(key, value))}" for key, value in _settings(run).items()]
     words += [f"--out {shlex.quote(str(run.path))}"]
     return " \\\n    ".join(_wrap(words, " ")) + f"\nuntwine evaluate {shlex.quote(str(run.path))}"
+
+
+def fit_again(run: Run, changes: Mapping[str, Any]) -> str:
+    """Return the shell command that fits the run again with other fields, into a folder beside it."""
+    changed = replace(
+        run, card={**run.card, "params": {**run.table("params"), **changes}}, path=run.path.with_name(_beside(run, changes))
+    )
+    return command_line(changed).rpartition("\n")[0]
+
+
+def _beside(run: Run, changes: Mapping[str, Any]) -> str:
+    return "-".join([run.path.name, *(f"{name}={_text(value)}" for name, value in changes.items())])
 
 
 def python_lines(run: Run) -> str:
@@ -74,6 +86,11 @@ def _options(run: Run) -> Mapping[str, Any]:
 def _settings(run: Run) -> Mapping[str, Any]:
     """Return the options that repeat the fit, with what was chosen from the data."""
     return settle(run.table("params"), run.table("found"))
+
+
+def setting(name: str, value: Any) -> str:
+    """Return what --set or --data-set is given for an option."""
+    return f"{name}={_text(value)}"
 
 
 def _text(value: Any) -> str:
