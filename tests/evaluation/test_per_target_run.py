@@ -28,7 +28,7 @@ def vectors_run(tmp_path_factory):
 def test_the_card_keeps_the_blocks_and_every_block_is_scored(vectors_run):
     card = json.loads((vectors_run / "method.json").read_text())
     assert tuple(card["blocks"]) == ("common", *DRUGS)
-    assert card["found"] == {"targets": list(DRUGS)}
+    assert card["found"]["targets"] == list(DRUGS)
     scores = json.loads((vectors_run / "scores.json").read_text())
     for drug in DRUGS:
         assert scores[f"per_target_{drug.removeprefix('salient_')}.{drug}"]["direction"] == "higher"
