@@ -55,7 +55,7 @@ def fill_navigation(nav: Any, pages: Iterable[str]) -> list[Any]:
             if isinstance(item, dict):
                 yield {title: list(entries(inside)) for title, inside in item.items()}
             elif item.endswith("/*"):
-                folder = item.removesuffix("/*")
+                folder = item.removesuffix("/*").removeprefix(".")  # "./*" is docs/ itself
                 yield from (_titled(page) for page in known if posixpath.dirname(page) == folder and page not in named)
             else:
                 yield _titled(item)

@@ -174,7 +174,7 @@ COMMANDS = {
 }
 # What each sentence says: in full where the command line writes it, and otherwise what it must name.
 SAYS: dict[str, str | tuple[str, ...]] = {
-    "no --out": "--out requires an argument",
+    "no --out": "got no --out",
     "unknown command": 'Unknown command "train" (see `untwine --help`); available commands: list, fit',
     "unknown list": '"things" for WHAT (see `untwine list --help`); choose from: "methods", "data", "metrics".',
     "misspelt method": "got 'vea'; did you mean 'vae' or 'mlvae'?",
@@ -187,7 +187,7 @@ SAYS: dict[str, str | tuple[str, ...]] = {
     "--overwrite with bad data": "must hold complete arrays; it is damaged",
     "evaluate: no known data": "pass --data",
     "more samples than memory": "not enough memory",
-    "--out below a file": "not a directory",
+    "--out below a file": "above it is a file",
     "evaluate: other columns": "X has 4 features, but PCA is expecting 20",
     "demo: a file as --out": "text.txt",
     "swap: another ending": "must end in .png, .npz, .npy or .csv; got 'new.txt'",

@@ -108,7 +108,7 @@ def test_every_default_and_every_papers_setting_passes(name):
 
 
 def test_the_choices_are_those_that_the_networks_and_losses_know():
-    assert typing.get_args(fields.Networks) == ("auto", *NETWORKS)
+    assert typing.get_args(fields.Networks) == ("auto", "standard", *NETWORKS)
     assert typing.get_args(fields.Likelihood) == LIKELIHOODS
     assert typing.get_args(fields.Loss) == LOSSES
     assert set(typing.get_args(fields.Precision)) == set(PRECISIONS)
@@ -129,13 +129,13 @@ def test_other_devices_are_refused(device):
     ("name", "field", "value", "sentence"),
     [
         ("dip_vae", "variant", "iii", "DIPVAE: variant must be 'i' or 'ii'; got 'iii'; did you mean 'ii'?"),
-        ("vae", "epochs", 0, "VAE: epochs must be an integer >= 1; got 0."),
+        ("vae", "epochs", 0, "VAE: epochs must be an integer >= 1 or 'auto'; got 0."),
         ("vae", "lr", math.nan, "VAE: lr must be a finite number > 0; got nan."),
         ("vae", "precision", "float", "VAE: precision must be 'float32', 'bfloat16' or 'float64'; got 'float'; did you mean"),
         ("double_infogan", "posterior", "x", "DoubleInfoGAN: posterior must be 'laplace' or 'gaussian'; got 'x'."),
         ("symmetric_rb_vae", "dropped", 2, "SymmetricRbVAE: dropped must be a number >= 0 and < 1; got 2."),
         ("lord", "loss", "vgg19", "LORD: loss must be 'l1', 'l2', 'vgg16' or 'squeezenet'; got 'vgg19'; did you mean 'vgg16'?"),
-        ("lord", "networks", "adin", "LORD: networks must be 'auto', 'mlp', "),
+        ("lord", "networks", "adin", "LORD: networks must be 'auto', 'standard', 'mlp', "),
         ("factor_vae", "second_batch", 1, "FactorVAE: second_batch must be True or False; got 1."),
         (
             "sep_vae",

@@ -21,6 +21,9 @@ def check_out(out: Path, resume: bool, overwrite: bool) -> None:
         raise ValueError("--resume continues a run and --overwrite replaces it; got both; choose one.")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder; {out} is a file; choose another name.")
+    above = next((parent for parent in out.absolute().parents if parent.exists()), None)
+    if above is not None and not above.is_dir():
+        raise ValueError(f"--out must be a folder that can be made; {above} above it is a file; choose another.")
     if not out.is_dir() or not any(out.iterdir()) or resume:
         return
     if not overwrite:

@@ -83,14 +83,14 @@ def _options(run: Run) -> Mapping[str, Any]:
     return options if isinstance(options, Mapping) else {}
 
 
-def _settings(run: Run) -> Mapping[str, Any]:
-    """Return the options that repeat the fit, with what was chosen from the data."""
-    return settle(run.table("params"), run.table("found"))
-
-
 def setting(name: str, value: Any) -> str:
     """Return what --set or --data-set is given for an option."""
     return f"{name}={_text(value)}"
+
+
+def _settings(run: Run) -> Mapping[str, Any]:
+    """Return the options that repeat the fit, with what was chosen from the data."""
+    return settle(run.table("params"), run.table("found"))
 
 
 def _text(value: Any) -> str:
