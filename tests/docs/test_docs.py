@@ -19,7 +19,8 @@ PAGES = [
 FENCE = re.compile(r"^```python([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 # A page whose example would train for minutes says so in its first line, `# in the tests: epochs=1, ...`, and is then run with
-# these options in every method that it makes, of the catalogue or registered on the page.
+# these options in every method that it makes, of the catalogue or registered on the page; `minutes` is the
+# budget of every `un.compare` and `un.tune`.
 SMALL = re.compile(r"^# in the tests: (.+)$", re.MULTILINE)
 
 
@@ -46,6 +47,10 @@ def _register(_kind, _register=untwine.register):
         _smaller(_kind)
     return _register(_kind)
 untwine.register = _register
+def _shorter(_function):
+    return lambda *given, **named: _function(*given, **{{**named, "minutes": dict({options})["minutes"]}})
+if "minutes" in dict({options}):
+    untwine.compare, untwine.tune = _shorter(untwine.compare), _shorter(untwine.tune)
 """
     return smaller + code
 
