@@ -182,6 +182,9 @@ def test_a_page_is_run_block_by_block_with_what_it_prints_draws_and_ends_with(tm
 import numpy as np
 import untwine as un
 print("hello")
+class Kept:
+    width: int
+assert Kept.__annotations__ == {"width": int}  # no string, as the tool's own annotations are
 1 + 1
 ```
 
