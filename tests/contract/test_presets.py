@@ -92,7 +92,7 @@ def shrunk(name, preset):
     """Return the method with a preset made smaller."""
     kind, limits = METHODS[name], expected(name, preset)
     known = {field.name for field in dataclasses.fields(kind)}
-    fields = kind(**preset.fields).get_params()
+    fields = kind.fixed(**preset.fields).get_params()
     smaller = {key: value for key, value in (SMALLER | dict(limits.changes)).items() if key in known}
     return kind(**fields | {"epochs": min(limits.epochs, max(1, fields["epochs"] // 5))} | smaller)
 

@@ -37,6 +37,7 @@ def test_every_block_is_scored_by_every_metric(scores):
         "counterfactual_removed.x",
         "counterfactual_added.x",
         "counterfactual_gap.x",
+        "targets_like_background.x",
         "minimality.x",
         "background_change.x",
     }

@@ -34,7 +34,7 @@ NAMES = {
     "transfer": ("transfer", "transfer_unmoved"),
     "reconstruction": ("reconstruction",),
     "explained": ("explained",),
-    "counterfactual": ("counterfactual_removed", "counterfactual_added", "counterfactual_gap"),
+    "counterfactual": ("counterfactual_removed", "counterfactual_added", "counterfactual_gap", "targets_like_background"),
     "minimality": ("minimality",),
     "background_quiet": ("background_change",),
     "responses": ("response_red",),

@@ -20,7 +20,7 @@ AUTOENCODER = ("encoder", "decoder")
 def started(name, kind, **changes):
     """A method as it begins, its step, and a batch that can be made again with the same chance."""
     data = (vectors if kind == "vectors" else images)(target=N, background=N)
-    method = small(name, batch=N, precision="float64", **changes)
+    method = small(name, batch=N, precision="float64", **{"scale": 0.1, **changes})
     method._prepare(data, {})
     x = torch.from_numpy(data.x)
     x = method._standard(x) if kind == "vectors" else x

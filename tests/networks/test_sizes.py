@@ -87,7 +87,7 @@ def test_mlp_maps_any_shape_and_computes_its_formula(shape):
 def test_the_table_of_networks_is_closed():
     assert select_networks("auto", (5,)) is NETWORKS["mlp"]
     assert select_networks("conv", (1, 8, 8)) is NETWORKS["conv"]
-    with pytest.raises(ValueError, match=r"networks must be 'auto', 'mlp', 'conv', 'conv_norm', .*; got 'resnet'"):
+    with pytest.raises(ValueError, match=r"networks must be 'auto', 'standard', 'mlp', 'conv', 'conv_norm', .*; got 'resnet'"):
         select_networks("resnet", (5,))
     with pytest.raises(ValueError, match=r"networks='conv' needs images \(C, H, W\); got vectors with 5 features"):
         select_networks("conv", (5,))

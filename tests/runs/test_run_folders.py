@@ -116,7 +116,7 @@ DAMAGE = {
     ),
     "bad option": (
         lambda run: reseal(run, params={"epochs": 0}),
-        "knows: PrincipledVAE: epochs must be an integer >= 1; got 0",
+        "knows: PrincipledVAE: epochs must be an integer >= 1 or 'auto'; got 0",
     ),
     "no shape": (lambda run: reseal(run, shape=None), "this version knows: it has no shape"),
     "no params": (lambda run: reseal(run, params=None, data=None), "knows: it has no data and no params"),

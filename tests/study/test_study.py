@@ -646,8 +646,9 @@ def test_the_studies_of_the_papers_can_be_run(path):
         assert study.cells(size)
     for data in study.spec["data"]:
         assert reading.columns(study.spec, reading.label(data))
-    assert {cell.seed for cell in study.cells("small")} == {0, 1, 2}
-    assert {cell.seed for cell in study.cells("paper")} >= {0, 1, 2}
+    wanted = {0} if study.name == "ranking" else {0, 1, 2}  # of many settings
+    assert {cell.seed for cell in study.cells("small")} == wanted
+    assert {cell.seed for cell in study.cells("paper")} >= wanted
     assert os.path.basename(path) in (ROOT / "docs" / "tutorials" / "studies.md").read_text()
 
 

@@ -2,6 +2,7 @@
 
 import io
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +20,7 @@ class Terminal(io.StringIO):
 def lines(monkeypatch, file, total=10, title="training", step=0.0, start=0):
     """Return what a task of as many steps shows, each of which takes as many seconds."""
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))  # not that of other threads
     monkeypatch.setattr("sys.stderr", file)
     with progress.bar(title, total, True) as advance:
         for done in range(start + 1, total + 1):
@@ -63,7 +64,7 @@ def test_what_a_resumed_task_did_before_does_not_count_as_fast(monkeypatch):
 
 def test_before_anything_is_done_the_time_left_is_unknown(monkeypatch):
     now, file = [0.0], io.StringIO()
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))  # not that of other threads
     monkeypatch.setattr("sys.stderr", file)
     with progress.bar("study", 4, True) as advance:
         for _ in range(3):

@@ -139,6 +139,10 @@ class Method(Presets, Inference, Estimator):
             setattr(view, name, value)
         return view
 
+    def take_over(self, view: Self, before: Mapping[str, Any]) -> None:
+        """Keep the attributes that stages and steps have set on what `settled` returned, which had those of `before`."""
+        self.__dict__.update({name: value for name, value in vars(view).items() if value is not before.get(name)})
+
     def by_hand(self) -> dict[str, Any]:
         """Return the fields that fit chose from the data: given by hand, they repeat the fit exactly."""
         params, inferred = self.get_params(), self.__dict__.get("inferred_", {})

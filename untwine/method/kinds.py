@@ -64,6 +64,7 @@ class Trained(Method):
     def learn(self, samples: Samples, checkpointing: Checkpointing, progress: bool) -> list[Row]:
         """Run the stages in the training loop."""
         view = self.settled()
+        before = dict(vars(view))
         if view.batch % distributed.world():
             raise ValueError(
                 f"batch must be a multiple of the {distributed.world()} processes; got {view.batch}; change batch."
@@ -78,22 +79,25 @@ class Trained(Method):
         covariates, _ = self.conditions_of(samples)
         data = TrainingData.of(samples, x, self._dtype, self.device_, labelled, covariates, self.counts)
         known = covariates is not None or self.counts
-        return train(
-            map(view._with_conditions, view.stages()) if known else view.stages(),
-            self.nets_,
-            data,
-            seed=self.seed,
-            clip=self.clip,
-            autocast=self.precision == "bfloat16",
-            checkpoint=checkpointing.checkpoint,
-            every=checkpointing.every,
-            resume=checkpointing.resume,
-            identity=self._identity(self.get_params()),
-            keep=checkpointing.keep,
-            longer=longer,
-            watch=self._watched(checkpointing.watch),
-            show=progress,
-        )
+        try:
+            return train(
+                map(view._with_conditions, view.stages()) if known else view.stages(),
+                self.nets_,
+                data,
+                seed=self.seed,
+                clip=self.clip,
+                autocast=self.precision == "bfloat16",
+                checkpoint=checkpointing.checkpoint,
+                every=checkpointing.every,
+                resume=checkpointing.resume,
+                identity=self._identity(self.get_params()),
+                keep=checkpointing.keep,
+                longer=longer,
+                watch=self._watched(checkpointing.watch),
+                show=progress,
+            )
+        finally:
+            self.take_over(view, before)
 
     def _watched(self, watch: Callable[[int], None] | None) -> Callable[[int, Sequence[Row]], None] | None:
         """Return what the loop calls after an epoch: `watch`, which finds the history so far in the method."""

@@ -45,6 +45,7 @@ CARD = DataCard(
     sources="the digit, by its index in the digits of both splits.",
     studies={
         "contrast_search": "Contrastive methods: settings, chosen on a validation split",
+        "ranking": "Ranking of runs without labels, beside their labelled scores",
         "reference_search": "Learning Disentangled Representations with Reference-Based Variational Autoencoders, table 1",
         "reference_table1": "Learning Disentangled Representations with Reference-Based Variational Autoencoders, table 1",
     },

@@ -36,6 +36,7 @@ CARD = DataCard(
     "70 to 150), independent of the digit and of each other.",
     sources="the digit, which is on several images; each image of grass alone is a source of its own.",
     studies={
+        "ranking": "Ranking of runs without labels, beside their labelled scores",
         "untuned": "Data that nobody tuned for: contrastive methods with their defaults",
     },
 )

@@ -31,7 +31,10 @@ CARD = DataCard(
     factors="`cell_type`, from 0 to 4, and `depth`, the logarithm of the expected total count.",
     sources="none: cells are independent.",
     masks="the genes that the response of a treated cell changes.",
-    studies={"cells": "Simulated cells: what responds, beside what cell types and batches"},
+    studies={
+        "cells": "Simulated cells: what responds, beside what cell types and batches",
+        "ranking": "Ranking of runs without labels, beside their labelled scores",
+    },
 )
 
 

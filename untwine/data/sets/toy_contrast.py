@@ -24,6 +24,7 @@ CARD = DataCard(
     factors="the true `common 0`, ... (z) and `salient 0`, ... (s, zero in the background).",
     sources="none: samples are independent.",
     studies={
+        "ranking": "Ranking of runs without labels, beside their labelled scores",
         "untuned": "Data that nobody tuned for: contrastive methods with their defaults",
     },
 )

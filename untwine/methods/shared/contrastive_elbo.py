@@ -111,10 +111,10 @@ class TwoBlockVAE(GaussianVAE):
 
     def infer(self, samples: Samples) -> dict[str, Any]:
         """Return the names of the salient blocks, and their number of dimensions where it is left to the data."""
-        common = common_width(self.n_common, samples)
+        common = common_width(self.n_common, samples, self.counts)
         if self.salient == "shared":
-            return {**common, **salient_width(self.n_salient, samples)}
-        return {**common, **infer_targets(self.n_salient, samples)}
+            return {**common, **salient_width(self.n_salient, samples, self.counts)}
+        return {**common, **infer_targets(self.n_salient, samples, self.counts)}
 
     def prior(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw codes as for targets; with a salient block for each, as for one target after the other, all other blocks 0."""

@@ -97,7 +97,7 @@ class OneBlockVAE(GaussianVAE):
 
     def infer(self, samples: Samples) -> dict[str, Any]:
         """Return the number of latent dimensions where it is left to the data."""
-        return latent_width(self.n_latent, samples)
+        return latent_width(self.n_latent, samples, self.counts)
 
     def stages(self) -> Iterator[Stage]:
         """Train encoder and decoder together, as one player."""

@@ -18,18 +18,19 @@ from untwine.samples import BACKGROUND, Samples
 Salient = Literal["shared", "per_target"]
 # Of images, whose directions are no longer straight, more dimensions are needed than a linear test finds.
 LEAST_OF_IMAGES, LEAST_OF_VECTORS, MOST = {"common": 8, "salient": 4}, 2, {"common": 64, "salient": 32}
+OF_COUNTS = 10  # the noise of counting has full rank, so theirs says nothing; the usual number for single cells
 # The methods with a salient block for each target.
 PER_TARGET = ("principled_vae", "recombining_vae", "contrastive_vae", "mm_cvae", "sep_vae")
 
 
-def common_width(n_common: int | str, samples: Samples) -> dict[str, int]:
-    """Return the effective rank of the background, within bounds, where `n_common` is "auto"."""
-    return {"n_common": _rank(samples.background)} if n_common == "auto" else {}
+def common_width(n_common: int | str, samples: Samples, counts: bool = False) -> dict[str, int]:
+    """Return the effective rank of the background, within bounds, where `n_common` is "auto"; of counts always the same."""
+    return {"n_common": OF_COUNTS if counts else _rank(samples.background)} if n_common == "auto" else {}
 
 
-def latent_width(n_latent: int | str, samples: Samples) -> dict[str, int]:
-    """Return the effective rank of the samples, within bounds, where `n_latent` is "auto"."""
-    return {"n_latent": _rank(samples)} if n_latent == "auto" else {}
+def latent_width(n_latent: int | str, samples: Samples, counts: bool = False) -> dict[str, int]:
+    """Return the effective rank of the samples, within bounds, where `n_latent` is "auto"; of counts always the same."""
+    return {"n_latent": OF_COUNTS if counts else _rank(samples)} if n_latent == "auto" else {}
 
 
 def _rank(samples: Samples) -> int:
@@ -37,14 +38,14 @@ def _rank(samples: Samples) -> int:
     return min(max(least, round(effective_rank(samples))), MOST["common"])
 
 
-def salient_width(n_salient: int | str, samples: Samples) -> dict[str, int]:
+def salient_width(n_salient: int | str, samples: Samples, counts: bool = False) -> dict[str, int]:
     """Return the number of salient dimensions by the contrast test, at least 1, where `n_salient` is "auto"."""
     if n_salient != "auto":
         return {}
-    return {"n_salient": _width(samples, "the target")}
+    return {"n_salient": _width(samples, "the target", counts)}
 
 
-def infer_targets(n_salient: int | str, samples: Samples) -> dict[str, Any]:
+def infer_targets(n_salient: int | str, samples: Samples, counts: bool = False) -> dict[str, Any]:
     """Return the names of the targets' salient blocks and, where `n_salient` is "auto", their widths.
 
     Targets are those that have samples; each needs two.
@@ -59,8 +60,8 @@ def infer_targets(n_salient: int | str, samples: Samples) -> dict[str, Any]:
     blocks = salient_blocks(names)
     inferred: dict[str, Any] = {"targets": [blocks[target - 1] for target in targets]}
     if n_salient == "auto":
-        chosen = [np.isin(groups, (BACKGROUND, target)) for target in targets]
-        inferred["widths"] = [_width(samples[mask], repr(names[target])) for target, mask in zip(targets, chosen, strict=True)]
+        pairs = [(repr(names[target]), samples[np.isin(groups, (BACKGROUND, target))]) for target in targets]
+        inferred["widths"] = [_width(both, name, counts) for name, both in pairs]
     return inferred
 
 
@@ -79,10 +80,10 @@ def refuse_per_target(title: str, salient: Salient, reason: str) -> None:
         raise ValueError(f"{title}: salient must be 'shared', as {reason}; got 'per_target'; take one of {others}.")
 
 
-def _width(samples: Samples, target: str) -> int:
+def _width(samples: Samples, target: str, counts: bool) -> int:
     # What is fitted does not depend on sources, which fingerprints of samples leave out.
     width = contrast_test(replace(samples, sources=None, source_names=())).n_salient
-    least = LEAST_OF_IMAGES["salient"] if samples.x.ndim > 2 else 1
+    least = LEAST_OF_IMAGES["salient"] if counts or samples.x.ndim > 2 else 1
     if not width:
         gets = f"{least} dimension{'s' * (least > 1)}"
         message = f"n_salient='auto': no direction of {target} is significant by the contrast test; it gets {gets}."
