@@ -48,7 +48,8 @@ FIELDS: Mapping[str, dict[str, Any]] = {
     "lord": {"epochs": 60},
     "vae": BERNOULLI,
     **dict.fromkeys(("beta_vae", "dip_vae", "factor_vae", "beta_tcvae", "symmetric_vae"), BERNOULLI | SHORT),
-    **dict.fromkeys(("contrastive_vae", "mm_cvae", "sep_vae", "rb_vae", "symmetric_rb_vae", "double_infogan"), SHORT),
+    **dict.fromkeys(("contrastive_vae", "mm_cvae", "sep_vae", "rb_vae", "symmetric_rb_vae"), SHORT),
+    **dict.fromkeys(("recombining_vae", "double_infogan"), SHORT),
     **dict.fromkeys(("mlvae", "drnet", "cycle_vae", "mixing_ae", "stargan", "infogan"), SHORT),
 }
 
