@@ -192,7 +192,9 @@ def test_the_advice_says_which_and_why_and_no_more_than_that():
     assert "they cannot be told apart. a has 0.80 (0.70 to 0.90 over 2 seeds)" in advice_of(*seeds)
     assert "No method took these data apart" in advice_of(candidate("a", 0.2), candidate("b", 0.1))
     assert "trivial baseline: no network did better" in advice_of(candidate("contrastive_pca", 0.9), candidate("b", 0.6))
-    assert "trained b for fewer epochs" in advice_of(candidate("a", 0.9), candidate("b", 0.6, epochs=10))
+    assert "trained b for fewer epochs" in advice_of(candidate("a", 0.9), candidate("b", 0.6, epochs=30))
+    early = advice_of(candidate("a", 0.9), replace(candidate("b", 0.6, epochs=5), seconds=20.0))
+    assert "It is too early to say: b was trained for 5 of 50 epochs. In full they would take about 3 minutes more" in early
     assert "No run could be ranked" in advice_of(replace(candidate("a", 0.9), value=None, terms={}))
     assert "No run is finished yet" in advice_of(replace(candidate("a", 0.9), state="stopped"))
 

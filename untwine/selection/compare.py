@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
@@ -35,7 +36,7 @@ from untwine.runs.comparison import (
 from untwine.runs.gallery import write_gallery
 from untwine.runs.names import GALLERY, report_path
 from untwine.runs.saving import read_card
-from untwine.runs.scores import read_scores
+from untwine.runs.scores import read_scores, write_scores
 from untwine.selection.budget import (
     MARGIN,
     Clock,
@@ -54,15 +55,18 @@ from untwine.selection.progress import budget_bar
 from untwine.selection.runs import Source, cell_of, run_all
 from untwine.study.cells import Cell, has_rows
 
-PAGE_SECONDS = 1.0  # of a run, to draw its part of the page
+RESERVED = 0.25  # of the time at most is kept for images and page: of methods that were not fitted there is nothing to show
+PAGE_SECONDS = 1.0  # of a run, to draw its part of the page, where no run is timed
+BARE = 0.25  # of it is drawn of a run without images
 SEEDS = (0,)
 
 
 class _Costs(NamedTuple):
-    """The seconds that one run takes besides its fit: to score it, and to draw it."""
+    """The seconds that one run takes besides its fit: to score it, to make its images, and to draw its part of the page."""
 
     scores: float
     images: float
+    page: float = PAGE_SECONDS
 
 
 class _Fresh(NamedTuple):
@@ -141,10 +145,11 @@ def compare(
     files.make_folder(folder)
     with budget_bar("comparing", clock, progress) as tell:
         plan, costs = _plan(source, folder, chosen, trivial, seeds, clock, workers, tell)
-        plan = _run(plan, source, folder, clock, costs.images, workers, threads, tell)
+        reserve = _reserve(costs, len({one.method for one in plan.candidates}), clock)
+        plan = _run(plan, source, folder, clock, reserve, workers, threads, tell)
         plan = replace(plan, stability=_stability(plan, source, folder))
         write_comparison(folder, plan)
-        _write_images(plan, source, folder, clock, tell)
+        _write_images(plan, source, folder, clock, costs.page, tell)
         return Compared(plan, folder, write_page(folder))
 
 
@@ -167,7 +172,7 @@ def _plan(
 ) -> tuple[Comparison, _Costs]:
     """Return the plan of all runs: what is finished or under way as it was planned, and the rest within the budget.
 
-    Also return what a run costs besides its fit: the seconds to score one, and to draw all that will be drawn.
+    Also return what a run costs besides its fit.
     """
     train = source.splits.train
     fingerprint, known = train.fingerprint(), read_comparison(folder)
@@ -193,7 +198,7 @@ def _plan(
             fresh.append(_Fresh(method, len(planned), speeds[method.name], wanted_epochs(method, speeds[method.name])))
             planned.append(replace(candidate, wanted=sum(fresh[-1].wanted.values())))
     costs = _time_scores(source, fresh, tell)
-    reserve = min(costs.images * len(methods), clock.left / 2)
+    reserve = _reserve(costs, len(methods), clock)
     total = MARGIN * max(1, workers) * max(0.0, clock.left - reserve - costs.scores * len(fresh) / max(1, workers))
     given = shares([needed(one.wanted, one.speed) for one in fresh], total)
     for one, seconds in zip(fresh, given, strict=True):
@@ -203,7 +208,12 @@ def _plan(
     planned += [one for one in former.values() if one.state == FINISHED]
     baselines = tuple(dict.fromkeys((*trivial, *(known.baselines if known is not None else ()))))
     known_as = source.label, fingerprint, supervision(train), round(clock.seconds / 60, 3)
-    return Comparison(*known_as, tuple(planned), {}, baselines), _Costs(costs.scores, reserve)
+    return Comparison(*known_as, tuple(planned), {}, baselines), costs
+
+
+def _reserve(costs: _Costs, methods: int, clock: Clock) -> float:
+    """Return the seconds that are kept for the images of so many methods and the page, within bounds."""
+    return min((costs.images + costs.page) * methods, RESERVED * clock.left)
 
 
 def _same_settings(a: Candidate, b: Candidate) -> bool:
@@ -222,10 +232,19 @@ def _time_scores(source: Source, fresh: Sequence[_Fresh], tell: Callable[[str], 
     short = type(method)(**{**method.get_params(), **dict.fromkeys(lengths(method), 1)})
     short.fit(few_samples(train, batch_of(short)))
     began = time.monotonic()
-    evaluate(short, test, metrics_of(supervision(train)), skip_inapplicable=True)
-    scored = time.monotonic()
-    gallery(short, test)
-    return _Costs(scored - began, time.monotonic() - scored + PAGE_SECONDS)
+    scores = evaluate(short, test, metrics_of(supervision(train)), skip_inapplicable=True)
+    times = [time.monotonic()]
+    images = gallery(short, test)
+    times.append(time.monotonic())
+    with tempfile.TemporaryDirectory() as name:  # a page of it alone: how long figures take depends on samples and machine
+        run = Path(name) / "run"
+        short.save(run)
+        write_scores(run, scores)
+        write_gallery(run, images)
+        times.append(time.monotonic())
+        report(run, run / "page.html")
+        times.append(time.monotonic())
+    return _Costs(times[0] - began, times[1] - times[0], times[3] - times[2])
 
 
 def _run(
@@ -301,14 +320,20 @@ def _stability(plan: Comparison, source: Source, folder: Path) -> dict[str, floa
     return agreement
 
 
-def _write_images(plan: Comparison, source: Source, folder: Path, clock: Clock, tell: Callable[[str], None]) -> None:
-    """Write images and diagnostics of the best run of each method, the first in the ranking first, as far as there is time."""
-    tested, longest = None, 0.0
-    for number, place in enumerate(plan.ranking()):
+def _write_images(
+    plan: Comparison, source: Source, folder: Path, clock: Clock, page: float, tell: Callable[[str], None]
+) -> None:
+    """Write images and diagnostics of the best run of each method, the first in the ranking first, as far as there is time.
+
+    `page` is how many seconds it takes to draw the part of the page of a run with images.
+    """
+    tested, longest, places = None, 0.0, plan.ranking()
+    for number, place in enumerate(places):
         run = folder / place.best.folder
         if (run / GALLERY).exists():
             continue
-        if number and clock.left < longest:
+        drawn = page * (number + 1 + BARE * (len(places) - number - 1))
+        if number and clock.left < longest + drawn:
             return
         tell(f"images of {place.method}")
         began, method = time.monotonic(), load_method(run)
