@@ -28,7 +28,7 @@ SIZES = {"vectors": 300, "images": 600}  # of each group of each split
 KINDS = ("vectors", "images")
 
 
-class Made(NamedTuple):
+class Case(NamedTuple):
     """What has a cause: the splits, and the method that is fitted to them."""
 
     splits: un.data.Splits
@@ -66,9 +66,9 @@ def splits_of(kind: str, seed: int, salient: bool = True, mislabelled: float = 0
     return un.data.Splits(*parts)
 
 
-def separates(kind: str, seed: int) -> Made:
+def separates(kind: str, seed: int) -> Case:
     """Return data that come apart under the setting."""
-    return Made(splits_of(kind, seed), setting(kind, seed))
+    return Case(splits_of(kind, seed), setting(kind, seed))
 
 
 def setting(kind: str, seed: int, **changes: Any) -> un.PrincipledVAE:
@@ -76,38 +76,38 @@ def setting(kind: str, seed: int, **changes: Any) -> un.PrincipledVAE:
     return un.PrincipledVAE(**{**SETTINGS, **OF_KIND[kind], "seed": seed, **changes})
 
 
-def nothing_salient(kind: str, seed: int) -> Made:
+def nothing_salient(kind: str, seed: int) -> Case:
     """Return targets that are drawn as the backgrounds are."""
-    return Made(splits_of(kind, seed, salient=False), setting(kind, seed))
+    return Case(splits_of(kind, seed, salient=False), setting(kind, seed))
 
 
-def group_readable(kind: str, seed: int) -> Made:
+def group_readable(kind: str, seed: int) -> Case:
     """Return a fit in which the common block is lightly penalised and not matched: it holds what is salient too."""
-    return Made(splits_of(kind, seed), setting(kind, seed, beta_common=0.05, beta_salient=5.0, lambda_z=0.0))
+    return Case(splits_of(kind, seed), setting(kind, seed, beta_common=0.05, beta_salient=5.0, lambda_z=0.0))
 
 
-def background_not_quiet(kind: str, seed: int) -> Made:
+def background_not_quiet(kind: str, seed: int) -> Case:
     """Return a fit without the background salient penalty, and with a lightly penalised salient block."""
-    return Made(splits_of(kind, seed), setting(kind, seed, lambda_s=0.0, beta_salient=0.02))
+    return Case(splits_of(kind, seed), setting(kind, seed, lambda_s=0.0, beta_salient=0.02))
 
 
-def under_trained(kind: str, seed: int) -> Made:
+def under_trained(kind: str, seed: int) -> Case:
     """Return a fit of few steps."""
-    return Made(splits_of(kind, seed), setting(kind, seed, epochs=3))
+    return Case(splits_of(kind, seed), setting(kind, seed, epochs=3))
 
 
-def poor_reconstruction(kind: str, seed: int) -> Made:
+def poor_reconstruction(kind: str, seed: int) -> Case:
     """Return a fit that decodes little: the likelihood says that nearly all is noise."""
     own = {"scale": 1.0} if kind == "images" else {"likelihood": "gaussian", "scale": 6.0}
-    return Made(splits_of(kind, seed), setting(kind, seed, **own))
+    return Case(splits_of(kind, seed), setting(kind, seed, **own))
 
 
-def mislabelled(kind: str, seed: int) -> Made:
+def mislabelled(kind: str, seed: int) -> Case:
     """Return targets of which three in ten are backgrounds."""
-    return Made(splits_of(kind, seed, mislabelled=MISLABELLED), setting(kind, seed))
+    return Case(splits_of(kind, seed, mislabelled=MISLABELLED), setting(kind, seed))
 
 
-CAUSES: dict[str, Callable[[str, int], Made]] = {
+CAUSES: dict[str, Callable[[str, int], Case]] = {
     "There may be nothing to disentangle.": nothing_salient,
     "The common block says which group a sample is of.": group_readable,
     "The salient block changes backgrounds.": background_not_quiet,
@@ -117,10 +117,10 @@ CAUSES: dict[str, Callable[[str, int], Made]] = {
 }
 
 
-def findings_of(made: Made, folder: Path) -> list[Finding]:
+def findings_of(case: Case, folder: Path) -> list[Finding]:
     """Fit, score and diagnose as `untwine fit` and `untwine evaluate` do, and return what the page finds."""
-    method = made.method.fit(made.splits.train, out=folder)
-    evaluate_run(folder, data=made.splits, method=method, metrics=METRICS, gallery=False)
-    diagnose(folder, method, *made.splits)
+    method = case.method.fit(case.splits.train, out=folder)
+    evaluate_run(folder, data=case.splits, method=method, metrics=METRICS, gallery=False)
+    diagnose(folder, method, *case.splits)
     (run,) = read_runs(folder)
     return list(findings(run))

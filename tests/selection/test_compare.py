@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -102,6 +103,16 @@ def test_the_same_call_fits_nothing_again(compared, data, monkeypatch, no_page):
     )
     again = un.compare(data, methods(), minutes=5, seeds=[0, 1], out=compared.folder)
     assert again.comparison == compared.comparison
+
+
+def test_images_are_made_of_as_many_runs_as_there_is_time_to_draw(compared, data, tmp_path):
+    folder = shutil.copytree(compared.folder, tmp_path / "out")
+    for gallery in folder.glob("*/gallery.npz"):
+        gallery.unlink()
+    source = Source("data in memory", None, {}, data)
+    module._write_images(compared.comparison, source, folder, Clock(5), 1000.0, str)
+    first = compared.comparison.ranking()[0].best.folder
+    assert [path.parent.name for path in folder.glob("*/gallery.npz")] == [first]
 
 
 def test_another_method_is_added_to_a_comparison_and_other_data_are_refused(compared, data):

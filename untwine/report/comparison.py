@@ -104,10 +104,10 @@ def _cautions(first: Place, places: Sequence[Place]) -> list[str]:
             f"{_minutes(short)} minutes more: pass more --minutes, into another folder."
         )
     elif short:
+        names = ", ".join(place.method for place in short)
         sentences.append(
-            f"The budget trained {', '.join(place.method for place in short)} for fewer epochs than without it: more minutes, into "
-            f"another folder, may "
-            "change the order."
+            f"The budget trained {names} for fewer epochs than without it: "
+            "more minutes, into another folder, may change the order."
         )
     if len(first.values) == 1:
         sentences.append("There is one seed: with more, such as --seeds 0 1 2, the table also says how far they agree.")
