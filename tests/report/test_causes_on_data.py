@@ -31,13 +31,13 @@ def is_named(found, failure):
 
 @pytest.mark.parametrize("failure", CAUSES, ids=lambda failure: CAUSES[failure].__name__)
 def test_the_cause_of_data_made_with_it_is_named_with_a_command(failure, tmp_path):
-    found = findings_of(CAUSES[failure]("vectors", 100), tmp_path / "run")
+    found = findings_of(CAUSES[failure]("vectors", 101), tmp_path / "run")
     assert is_named(found, failure), [one.failure for one in found]
     check_commands(found)
 
 
 def test_no_cause_is_named_where_data_separate(tmp_path):
-    assert findings_of(separates("vectors", 100), tmp_path / "run") == []
+    assert findings_of(separates("vectors", 101), tmp_path / "run") == []
 
 
 @pytest.mark.soak

@@ -42,7 +42,7 @@ def advise(comparison: Comparison) -> list[str]:
     first = places[0]
     return [
         *_lead(first, places[1:]),
-        *_reasons(first, places[1] if len(places) > 1 else None),
+        *_reasons(first, places[1] if len(places) > 1 and apart(first.terms) >= POOR else None),
         *_cautions(first, places),
     ]
 

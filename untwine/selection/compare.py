@@ -57,6 +57,7 @@ from untwine.selection.runs import Source, cell_of, run_all
 from untwine.study.cells import Cell, has_rows
 
 RESERVED = 0.25  # of the time at most is kept for images and page: of methods that were not fitted there is nothing to show
+FITTED = 0.3  # of the time at least is for training: better some methods that are trained than all for a step
 PAGE_SECONDS = 1.0  # of a run, to draw its part of the page, where no run is timed
 FIGURES = 20  # that a run with images has on the page, about
 BARE = 0.25  # of it is drawn of a run without images
@@ -201,7 +202,8 @@ def _plan(
             planned.append(replace(candidate, wanted=sum(fresh[-1].wanted.values())))
     costs = _time_scores(source, fresh, tell)
     reserve = _reserve(costs, len(methods), clock)
-    total = MARGIN * max(1, workers) * max(0.0, clock.left - reserve - costs.scores * len(fresh) / max(1, workers))
+    free = clock.left - reserve - costs.scores * len(fresh) / max(1, workers)
+    total = MARGIN * max(1, workers) * max(free, FITTED * clock.left)
     given = shares([needed(one.wanted, one.speed) for one in fresh], total)
     for one, seconds in zip(fresh, given, strict=True):
         epochs, candidate = within(one.wanted, one.speed, seconds), planned[one.place]
