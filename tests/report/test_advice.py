@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 import json
 import re
+import shlex
 
 import pytest
 from run_folders import CARD, codes, contrast, score
 from run_folders import scores as good
 
 import untwine as un
+from untwine.cli.app import app
 from untwine.evaluation.diagnostics import diagnose
 from untwine.evaluation.scoring import evaluate
 from untwine.methods import METHODS
@@ -79,12 +81,42 @@ def test_where_nothing_is_salient_an_empty_block_is_right(folder):
     run = run_of(folder, codes=SALIENT, contrast=contrast(0.4, 0))
     (finding,) = findings(run)
     assert "found nothing salient, so an empty block may be right" in finding.evidence
-    assert finding.suggestions == ()
+    assert finding.suggestions == ("<pre><code>untwine list data grassy_digits</code></pre>",)
+
+
+def test_where_nothing_is_salient_the_data_of_the_run_are_shown(folder):
+    def command(name, data):
+        folder.full(name, card={**CARD, "params": PRINCIPLED, "data": data}, history=CONVERGED, contrast=contrast(0.4, 0))
+        run = next(run for run in read_runs(folder.root) if run.path.name == name)
+        line = advised(run)["There may be nothing to disentangle."][0]
+        app.parse_args(shlex.split(line)[1:], print_error=False, exit_on_error=False)
+        return line.partition(" --out ")[0]
+
+    folders = {"target": "p q/", "background": "c/", "size": 32, "test": 0.5, "seed": 1}
+    assert command("a", {"name": "p q/ and c/", "options": folders}) == (
+        "untwine data show --data-set 'target=p q/' --data-set background=c/ --data-set size=32"
+    )
+    assert command("b", {"name": "cells.csv", "options": {"group": "condition"}}) == (
+        "untwine data show cells.csv --data-set group=condition"
+    )
+    assert command("c", {"options": {}}) == "untwine data show YOUR_DATA"
+    assert command("d", {"name": "toy_contrast", "options": {}}) == "untwine list data toy_contrast"
+
+
+def test_causes_that_a_collapse_does_not_explain_are_named_with_it(folder):
+    numbers = {"counterfactual_gap.x": 0.8, "counterfactual_removed.x": 0.1, "explained.x": 0.1, "leakage_group.common": 0.9}
+    numbers |= {"background_change.x": 1.0}
+    scores = {name: score(value, "info") for name, value in numbers.items()}
+    run = run_of(folder, codes=SALIENT, scores=scores)
+    poor, leaks = "The reconstruction is too poor to hold what is salient.", "The common block says which group a sample is of."
+    assert set(advised(run)) == {"The salient block has collapsed.", poor, leaks}
+    both = run_of(folder, name="both", codes={**SALIENT, "common": COMMON["common"]}, scores=scores)
+    assert set(advised(both)) == {"The salient block has collapsed.", "The common block has collapsed.", poor}
 
 
 def test_where_nothing_is_salient_no_setting_is_blamed_for_codes_alike(folder):
     run = run_of(folder, codes=codes(target=0.9, background=0.9), contrast=contrast(0.4, 0))
-    assert advised(run) == {"There may be nothing to disentangle.": []}
+    assert advised(run) == {"There may be nothing to disentangle.": ["untwine list data grassy_digits"]}
     leaks = advised(run_of(folder, name="leaks", scores=good(0.9, 0.6), contrast=contrast(0.4, 0)))
     assert list(leaks) == ["There may be nothing to disentangle.", "The common block leaks the class."]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -104,6 +105,16 @@ def test_the_same_call_fits_nothing_again(compared, data, monkeypatch, no_page):
     assert again.comparison == compared.comparison
 
 
+def test_images_are_made_of_as_many_runs_as_there_is_time_to_draw(compared, data, tmp_path):
+    folder = shutil.copytree(compared.folder, tmp_path / "out")
+    for gallery in folder.glob("*/gallery.npz"):
+        gallery.unlink()
+    source = Source("data in memory", None, {}, data)
+    module._write_images(compared.comparison, source, folder, Clock(5), 1000.0, str)
+    first = compared.comparison.ranking()[0].best.folder
+    assert [path.parent.name for path in folder.glob("*/gallery.npz")] == [first]
+
+
 def test_another_method_is_added_to_a_comparison_and_other_data_are_refused(compared, data):
     with pytest.raises(ValueError, match="comparison of the same data"):
         un.compare(un.data.Splits(data.test, data.train), methods(), minutes=5, out=compared.folder)
@@ -190,9 +201,13 @@ def test_the_advice_says_which_and_why_and_no_more_than_that():
     assert "Take a, or b: they cannot be told apart" in advice_of(candidate("a", 0.90), candidate("b", 0.89))
     seeds = [candidate("a", 0.9), candidate("a", 0.7, seed=1), candidate("b", 0.75)]
     assert "they cannot be told apart. a has 0.80 (0.70 to 0.90 over 2 seeds)" in advice_of(*seeds)
-    assert "No method took these data apart" in advice_of(candidate("a", 0.2), candidate("b", 0.1))
+    nothing = advice_of(candidate("a", 0.2), candidate("b", 0.1))
+    assert "No method took these data apart" in nothing
+    assert "Because" not in nothing
     assert "trivial baseline: no network did better" in advice_of(candidate("contrastive_pca", 0.9), candidate("b", 0.6))
-    assert "trained b for fewer epochs" in advice_of(candidate("a", 0.9), candidate("b", 0.6, epochs=10))
+    assert "trained b for fewer epochs" in advice_of(candidate("a", 0.9), candidate("b", 0.6, epochs=30))
+    early = advice_of(candidate("a", 0.9), replace(candidate("b", 0.6, epochs=5), seconds=20.0))
+    assert "It is too early to say: b was trained for 5 of 50 epochs. In full they would take about 3 minutes more" in early
     assert "No run could be ranked" in advice_of(replace(candidate("a", 0.9), value=None, terms={}))
     assert "No run is finished yet" in advice_of(replace(candidate("a", 0.9), state="stopped"))
 

@@ -141,5 +141,13 @@ def test_the_history_is_drawn_and_refuses_nothing():
     figure = un.plots.tuning_history([0.1, None, 0.3], [{"a": 1.0}, {"a": 2.0}, {"a": 3.0}])
     steps = figure.axes[0].lines[1].get_ydata()
     np.testing.assert_allclose(steps, [0.1, 0.1, 0.3])
+    assert [list(line.get_xdata()) for line in figure.axes[0].lines if line.get_label() == "failed"] == [[2]]
+    figure.draw_without_rendering()
+    for axes, values in ((figure.axes[1], "1 2"), (figure.axes[0], "1 2 3")):
+        low, high = axes.get_xlim()
+        shown = [
+            label.get_text() for at, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True) if low <= at <= high
+        ]
+        assert " ".join(shown) == values  # plain numbers, none between two trials
     with pytest.raises(ValueError, match="finite one"):
         un.plots.tuning_history([None], [{}])

@@ -10,7 +10,10 @@ import numpy as np
 from untwine.plots.style import BLOCKS, FAINT, GREY, INK, open_frame, plain
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from untwine._typing import Array
 
 COLUMNS = 3
 
@@ -26,6 +29,7 @@ def tuning_history(values: Sequence[float | None], fields: Sequence[Mapping[str,
         The fields of each trial, by name.
     """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     y = np.array([np.nan if value is None else value for value in values], dtype=float)
     if len(y) != len(fields) or not np.isfinite(y).any():
@@ -39,7 +43,11 @@ def tuning_history(values: Sequence[float | None], fields: Sequence[Mapping[str,
     first.plot(np.arange(1, len(y) + 1), y, "o", color=GREY, markersize=4, label="trial")
     best = np.fmax.accumulate(y)
     first.step(np.arange(1, len(y) + 1), best, where="post", color=BLOCKS["salient"], linewidth=1.7, label="best so far")
-    first.set_xlabel("trial", fontsize=9)
+    if not np.isfinite(y).all():
+        failed = np.flatnonzero(~np.isfinite(y)) + 1
+        first.plot(failed, np.full(len(failed), np.nanmin(y)), "x", color=INK, markersize=5, label="failed")
+    first.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    first.set_xlabel("trial; in the other panels later ones are lighter", fontsize=9)
     first.set_title("Value on the validation split", fontsize=11, color=INK, loc="left")
     first.legend(fontsize=8, frameon=False)
     for i, name in enumerate(names):
@@ -51,7 +59,23 @@ def tuning_history(values: Sequence[float | None], fields: Sequence[Mapping[str,
         axes.plot(
             x[top], y[top], "o", markersize=11, markerfacecolor="none", markeredgecolor=BLOCKS["salient"], markeredgewidth=1.6
         )
-        axes.set_xscale("log")
+        _log_axis(axes, x)
         axes.set_title(plain(name, 30), fontsize=11, color=INK, loc="left")
         axes.set_ylabel("value", fontsize=9, color=FAINT)
     return figure
+
+
+def _log_axis(axes: Axes, x: Array) -> None:
+    """Make the horizontal axis logarithmic, with plain numbers that do not run into each other however short it is."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    axes.set_xscale("log")
+    known = x[np.isfinite(x) & (x > 0)]
+    low, high = np.log10(known.min()), np.log10(known.max())
+    steps = (1, 2, 5) if high - low < 1.3 else (1, 3) if high - low < 2 else (1,)
+    ticks = [step * 10.0**power for power in range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1) for step in steps]
+    inside = [tick for tick in ticks if 0.9 * known.min() <= tick <= 1.1 * known.max()]
+    ends = sorted({float(known.min()), float(known.max())})  # where no round numbers lie between
+    axes.xaxis.set_major_locator(FixedLocator(inside if len(inside) > 1 else ends))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2g}" if value < 100 else f"{value:.0f}"))

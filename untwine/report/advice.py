@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from untwine.report.rules import (
     WEAK,
     Rule,
 )
-from untwine.report.sections.reproduce import fit_again
+from untwine.report.sections.reproduce import fit_again, show_data
 from untwine.report.verdict import (
     ENCODES,
     LEAKS,
@@ -38,11 +38,12 @@ from untwine.runs.reading import Run
 
 PRESENT = 0.25  # of the targets' salient energy: a background with more has salient codes
 MOST = 4  # suggestions
+BEHIND_A_COLLAPSE = ("under-trained", "poor reconstruction", "mislabelled")  # the others may follow from a collapse
 STEP = 3  # times: by how much an option is raised or lowered at a time
 
 NOTHING = (
     "The contrast test above found no direction in which targets vary and the background does not, and no option changes that. "
-    "More samples might, or a background that shares more with the targets."
+    "More samples might, or a background that shares more with the targets: look at what both groups are."
 )
 
 
@@ -73,19 +74,24 @@ def findings(run: Run) -> Iterator[Finding]:
     if common_collapsed(run):
         yield _common_collapsed(run)
     if salient_collapsed(run) or common_collapsed(run):
+        if run.contrast is None or is_salient(run.contrast):
+            held = () if common_collapsed(run) else ("group readable",)  # by a common block that took everything
+            yield from causes(run, (*BEHIND_A_COLLAPSE, *held))
         return
     nothing = run.contrast is not None and not is_salient(run.contrast)
     if nothing:
-        yield Finding("There may be nothing to disentangle.", NOTHING)
+        yield Finding("There may be nothing to disentangle.", NOTHING, (look_at_data(run),))
     yield from _leaks(run)
     if not nothing:  # two groups that vary alike have codes alike, under any setting
         yield from _background(run)
         yield from causes(run)
 
 
-def causes(run: Run) -> Iterator[Finding]:
-    """Yield the known causes that scores without labels show, each with the command to try next."""
+def causes(run: Run, among: Collection[str] | None = None) -> Iterator[Finding]:
+    """Yield the known causes that scores without labels show, each with the command to try next; of those `among` names."""
     for cause in find_causes(run.scores or {}, improving=still_improving(run)):
+        if among is not None and cause.name not in among:
+            continue
         command = next_try(run, cause)
         yield Finding(cause.failure, cause.evidence, (command,) if command else ())
 
@@ -107,6 +113,11 @@ def next_try(run: Run, cause: Cause) -> Markup:
     return tag("pre", tag("code", cause.command.format(run=shlex.quote(str(run.path))))) if cause.command else Markup("")
 
 
+def look_at_data(run: Run) -> Markup:
+    """Return the command that shows the data, where no setting of the method could help."""
+    return tag("pre", tag("code", show_data(run)))
+
+
 def _salient_collapsed(run: Run) -> Finding:
     codes = (run.codes or {})["salient", "target"]
     failure = "The salient block has collapsed."
@@ -115,7 +126,8 @@ def _salient_collapsed(run: Run) -> Finding:
         f"{len(codes.variance)} dimensions, and they account for {100 * codes.effect:.1f} % of the variance of the targets."
     )
     if run.contrast is not None and not is_salient(run.contrast):
-        return Finding(failure, f"{evidence} The contrast test above found nothing salient, so an empty block may be right.")
+        right = "The contrast test above found nothing salient, so an empty block may be right."
+        return Finding(failure, f"{evidence} {right}", (look_at_data(run),))
     more = () if run.contrast is not None else ("test with un.contrast_test(samples) whether there is anything salient",)
     return Finding(failure, evidence, (*suggestions(run, SALIENT_COLLAPSED), *more))
 

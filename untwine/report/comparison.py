@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from untwine import plots
 from untwine._typing import Array
@@ -17,6 +17,7 @@ from untwine.runs.reading import Run
 
 TIE = 0.02  # of the value: what is nearer, or as near as seeds are to each other, cannot be told apart
 POOR = 0.4  # of how far the blocks are apart: below it no method took the data apart
+EARLY = 0.25  # of the epochs that a method would have without a budget: with fewer the order says little
 CLEAR = 0.05  # of a term: a smaller difference is no reason
 BESIDE = ("probe.salient", "probe.common", "factors_salient.salient", "factors_salient.common", "factors.common", "probe.z")
 
@@ -41,7 +42,7 @@ def advise(comparison: Comparison) -> list[str]:
     first = places[0]
     return [
         *_lead(first, places[1:]),
-        *_reasons(first, places[1] if len(places) > 1 else None),
+        *_reasons(first, places[1] if len(places) > 1 and apart(first.terms) >= POOR else None),
         *_cautions(first, places),
     ]
 
@@ -96,16 +97,37 @@ def _cautions(first: Place, places: Sequence[Place]) -> list[str]:
     sentences = []
     if first.is_baseline and len(places) > 1:
         sentences.append("It is a trivial baseline: no network did better in this time.")
-    short = [place.method for place in places if place.best.epochs < 0.9 * place.best.wanted]
-    if short:
+    short = [place for place in places if _is_short(place)]
+    if any(place.best.epochs < EARLY * place.best.wanted for place in places):
         sentences.append(
-            f"The budget trained {', '.join(short)} for fewer epochs than without it: more minutes, into "
-            f"another folder, may "
-            "change the order."
+            f"It is too early to say: {'; '.join(map(_length, short))}. In full they would take about "
+            f"{_minutes(short)} minutes more: pass more --minutes, into another folder."
+        )
+    elif short:
+        names = ", ".join(place.method for place in short)
+        sentences.append(
+            f"The budget trained {names} for fewer epochs than without it: "
+            "more minutes, into another folder, may change the order."
         )
     if len(first.values) == 1:
         sentences.append("There is one seed: with more, such as --seeds 0 1 2, the table also says how far they agree.")
     return sentences
+
+
+def _is_short(place: Place) -> bool:
+    return place.best.epochs < 0.9 * place.best.wanted
+
+
+def _length(place: Place) -> str:
+    return f"{place.method} was trained for {place.best.epochs} of {place.best.wanted} epochs"
+
+
+def _minutes(places: Iterable[Place]) -> int:
+    """Return how many minutes more the whole training of methods would take, of all their seeds."""
+    more = (
+        (place.best.wanted / max(1, place.best.epochs) - 1) * place.best.seconds * max(1, len(place.values)) for place in places
+    )
+    return math.ceil(sum(more) / 60)
 
 
 def _is_tie(a: Place, b: Place) -> bool:

@@ -20,7 +20,9 @@ from untwine.method.kinds import Trained
 from untwine.methods import find_method, load_method
 from untwine.metrics.encoded import encode
 from untwine.metrics.stability import stability_score
+from untwine.plots.tuning import tuning_history
 from untwine.registry.checks import check_int
+from untwine.report.markup import image
 from untwine.report.page import report
 from untwine.runs import files
 from untwine.runs.comparison import (
@@ -54,15 +56,20 @@ from untwine.selection.progress import budget_bar
 from untwine.selection.runs import Source, cell_of, run_all
 from untwine.study.cells import Cell, has_rows
 
-PAGE_SECONDS = 1.0  # of a run, to draw its part of the page
+RESERVED = 0.25  # of the time at most is kept for images and page: of methods that were not fitted there is nothing to show
+FITTED = 0.3  # of the time at least is for training: better some methods that are trained than all for a step
+PAGE_SECONDS = 1.0  # of a run, to draw its part of the page, where no run is timed
+FIGURES = 20  # that a run with images has on the page, about
+BARE = 0.25  # of it is drawn of a run without images
 SEEDS = (0,)
 
 
 class _Costs(NamedTuple):
-    """The seconds that one run takes besides its fit: to score it, and to draw it."""
+    """The seconds that one run takes besides its fit: to score it, to make its images, and to draw its part of the page."""
 
     scores: float
     images: float
+    page: float = PAGE_SECONDS
 
 
 class _Fresh(NamedTuple):
@@ -141,10 +148,11 @@ def compare(
     files.make_folder(folder)
     with budget_bar("comparing", clock, progress) as tell:
         plan, costs = _plan(source, folder, chosen, trivial, seeds, clock, workers, tell)
-        plan = _run(plan, source, folder, clock, costs.images, workers, threads, tell)
+        reserve = _reserve(costs, len({one.method for one in plan.candidates}), clock)
+        plan = _run(plan, source, folder, clock, reserve, workers, threads, tell)
         plan = replace(plan, stability=_stability(plan, source, folder))
         write_comparison(folder, plan)
-        _write_images(plan, source, folder, clock, tell)
+        _write_images(plan, source, folder, clock, costs.page, tell)
         return Compared(plan, folder, write_page(folder))
 
 
@@ -167,7 +175,7 @@ def _plan(
 ) -> tuple[Comparison, _Costs]:
     """Return the plan of all runs: what is finished or under way as it was planned, and the rest within the budget.
 
-    Also return what a run costs besides its fit: the seconds to score one, and to draw all that will be drawn.
+    Also return what a run costs besides its fit.
     """
     train = source.splits.train
     fingerprint, known = train.fingerprint(), read_comparison(folder)
@@ -193,8 +201,9 @@ def _plan(
             fresh.append(_Fresh(method, len(planned), speeds[method.name], wanted_epochs(method, speeds[method.name])))
             planned.append(replace(candidate, wanted=sum(fresh[-1].wanted.values())))
     costs = _time_scores(source, fresh, tell)
-    reserve = min(costs.images * len(methods), clock.left / 2)
-    total = MARGIN * max(1, workers) * max(0.0, clock.left - reserve - costs.scores * len(fresh) / max(1, workers))
+    reserve = _reserve(costs, len(methods), clock)
+    free = clock.left - reserve - costs.scores * len(fresh) / max(1, workers)
+    total = MARGIN * max(1, workers) * max(free, FITTED * clock.left)
     given = shares([needed(one.wanted, one.speed) for one in fresh], total)
     for one, seconds in zip(fresh, given, strict=True):
         epochs, candidate = within(one.wanted, one.speed, seconds), planned[one.place]
@@ -203,7 +212,12 @@ def _plan(
     planned += [one for one in former.values() if one.state == FINISHED]
     baselines = tuple(dict.fromkeys((*trivial, *(known.baselines if known is not None else ()))))
     known_as = source.label, fingerprint, supervision(train), round(clock.seconds / 60, 3)
-    return Comparison(*known_as, tuple(planned), {}, baselines), _Costs(costs.scores, reserve)
+    return Comparison(*known_as, tuple(planned), {}, baselines), costs
+
+
+def _reserve(costs: _Costs, methods: int, clock: Clock) -> float:
+    """Return the seconds that are kept for the images of so many methods and the page, within bounds."""
+    return min((costs.images + costs.page) * methods, RESERVED * clock.left)
 
 
 def _same_settings(a: Candidate, b: Candidate) -> bool:
@@ -225,7 +239,15 @@ def _time_scores(source: Source, fresh: Sequence[_Fresh], tell: Callable[[str], 
     evaluate(short, test, metrics_of(supervision(train)), skip_inapplicable=True)
     scored = time.monotonic()
     gallery(short, test)
-    return _Costs(scored - began, time.monotonic() - scored + PAGE_SECONDS)
+    return _Costs(scored - began, time.monotonic() - scored, FIGURES * _time_figure())
+
+
+def _time_figure() -> float:
+    """Return the seconds that a figure of the page takes, drawn once before, as the first one of a process sets up fonts."""
+    for _ in range(2):
+        began = time.monotonic()
+        image(tuning_history([0.2, 0.5, 0.3], [{"a": 1.0}, {"a": 2.0}, {"a": 3.0}]), "three values")
+    return time.monotonic() - began
 
 
 def _run(
@@ -301,14 +323,20 @@ def _stability(plan: Comparison, source: Source, folder: Path) -> dict[str, floa
     return agreement
 
 
-def _write_images(plan: Comparison, source: Source, folder: Path, clock: Clock, tell: Callable[[str], None]) -> None:
-    """Write images and diagnostics of the best run of each method, the first in the ranking first, as far as there is time."""
-    tested, longest = None, 0.0
-    for number, place in enumerate(plan.ranking()):
+def _write_images(
+    plan: Comparison, source: Source, folder: Path, clock: Clock, page: float, tell: Callable[[str], None]
+) -> None:
+    """Write images and diagnostics of the best run of each method, the first in the ranking first, as far as there is time.
+
+    `page` is how many seconds it takes to draw the part of the page of a run with images.
+    """
+    tested, longest, places = None, 0.0, plan.ranking()
+    for number, place in enumerate(places):
         run = folder / place.best.folder
         if (run / GALLERY).exists():
             continue
-        if number and clock.left < longest:
+        drawn = page * (number + 1 + BARE * (len(places) - number - 1))
+        if number and clock.left < longest + drawn:
             return
         tell(f"images of {place.method}")
         began, method = time.monotonic(), load_method(run)

@@ -54,7 +54,11 @@ class Source:
             if options:
                 raise ValueError(f"data_options must be empty for data in memory; got {options}; leave them out.")
             return cls("data in memory", None, {}, data)
-        label = " and ".join(_paths(options["target"])) if data is None and "target" in options else str(data)
+        label = str(data)
+        if data is None and "target" in options:
+            label = " against ".join(
+                " and ".join(_paths(options[side])) for side in ("target", "background") if side in options
+            )
         return cls(label, None if data is None else str(data), options, load(data, **options))
 
 

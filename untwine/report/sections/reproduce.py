@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from untwine.report.markup import Markup, join, tag
@@ -14,6 +15,7 @@ from untwine.runs.compatibility import settle
 from untwine.runs.reading import Run
 
 WIDTH = 92
+SPLIT = ("test", "seed")  # options of your own data that say how they are split
 OWN = "own"  # the name of a module that was given in Python
 
 
@@ -45,6 +47,18 @@ def fit_again(run: Run, changes: Mapping[str, Any]) -> str:
         run, card={**run.card, "params": {**run.table("params"), **changes}}, path=run.path.with_name(_beside(run, changes))
     )
     return command_line(changed).rpartition("\n")[0]
+
+
+def show_data(run: Run) -> str:
+    """Return the shell command that shows the data of the run: your own files, or the page of a data set by name."""
+    options, name = _options(run), run.table("data").get("name")
+    own = "target" in options or name is None or Path(str(name)).suffix or "/" in str(name)
+    if not own:
+        return shlex.join(["untwine", "list", "data", str(name)])
+    words = ["untwine", "data", "show"] + ([] if "target" in options else [str(name or "YOUR_DATA")])
+    for key, value in options.items():
+        words += ["--data-set", setting(key, value)] if key not in SPLIT else []
+    return shlex.join([*words, "--out", str(run.path.with_name(f"{run.path.name}-data.png"))])
 
 
 def _beside(run: Run, changes: Mapping[str, Any]) -> str:
