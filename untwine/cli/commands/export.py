@@ -16,7 +16,7 @@ def command(
     """Write encoder and decoder as ONNX files or as programs of torch.export, which need neither untwine nor the method.
 
     Each folder gets an encoder, a decoder and export.json: the blocks with their neutral codes, the shape of a sample, the
-    names of features, and how samples are scaled. The files are run on random samples, and compared with the run, before they
+    names of features, how samples are scaled, and what is given with each sample: covariates, library sizes of counts. The files are run on random samples, and compared with the run, before they
     are kept.
 
     For example:
