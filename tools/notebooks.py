@@ -97,9 +97,9 @@ def _run_block(code: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exec(compile(tree, "page", "exec"), names)  # noqa: S102 (our own pages)
+            exec(compile(tree, "page", "exec", dont_inherit=True), names)  # noqa: S102 (our own pages)
             if last is not None:
-                value = eval(compile(ast.Expression(last.value), "page", "eval"), names)  # noqa: S307
+                value = eval(compile(ast.Expression(last.value), "page", "eval", dont_inherit=True), names)  # noqa: S307
                 if isinstance(value, Figure):
                     outputs.append(_display(value, save))
                 elif value is not None and not _is_save(last.value):

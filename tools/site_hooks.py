@@ -96,6 +96,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         logging.getLogger("mkdocs.hooks").warning(
             "the notebook of %s is of other Python; run `make notebooks`, or delete it.", uri
         )
+    text = notebooks.SMALLER.sub("", text)
     if posixpath.dirname(uri) == "methods" and (ROOT / "docs/images/methods" / f"{page.file.name}.png").exists():
         text = text.replace("\n## Objective\n", site_pages.method_image(page.file.name) + "\n## Objective\n", 1)
     return text

@@ -19,7 +19,8 @@ PAGES = [
 FENCE = re.compile(r"^```python([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 # A page whose example would train for minutes says so in its first line, `# in the tests: epochs=1, ...`, and is then run with
-# these options in every method that it makes.
+# these options in every method that it makes, of the catalogue or registered on the page; `minutes` is the
+# budget of every `un.compare` and `un.tune`.
 SMALL = re.compile(r"^# in the tests: (.+)$", re.MULTILINE)
 
 
@@ -35,10 +36,21 @@ def program(page):
         return code
     smaller = f"""
 import dataclasses, untwine.methods
-for _kind in untwine.methods.METHODS.values():
+def _smaller(_kind):
     def _make(self, *, _init=_kind.__init__, _names={{f.name for f in dataclasses.fields(_kind)}}, **given):
         _init(self, **{{**given, **{{k: v for k, v in dict({options}).items() if k in _names}}}})
     _kind.__init__ = _make
+for _kind in untwine.methods.METHODS.values():
+    _smaller(_kind)
+def _register(_kind, _register=untwine.register):
+    if dataclasses.is_dataclass(_kind) and isinstance(_kind, type):
+        _smaller(_kind)
+    return _register(_kind)
+untwine.register = _register
+def _shorter(_function):
+    return lambda *given, **named: _function(*given, **{{**named, "minutes": dict({options})["minutes"]}})
+if "minutes" in dict({options}):
+    untwine.compare, untwine.tune = _shorter(untwine.compare), _shorter(untwine.tune)
 """
     return smaller + code
 

@@ -11,6 +11,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -182,6 +183,9 @@ def test_a_page_is_run_block_by_block_with_what_it_prints_draws_and_ends_with(tm
 import numpy as np
 import untwine as un
 print("hello")
+class Kept:
+    width: int
+assert Kept.__annotations__ == {"width": int}  # no string, as the tool's own annotations are
 1 + 1
 ```
 
@@ -219,6 +223,14 @@ def test_outputs_stand_below_the_code(hooks, tmp_path):
         < shown.index("../outputs/page-0-1.png")
         < shown.index("After")
     )
+
+
+@needs_mkdocs
+def test_the_line_for_the_tests_is_not_shown(hooks):
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="tutorials/no_such_page.md", name="no_such_page"))
+    text = "# Page\n\n```python\n# in the tests: epochs=1\nimport untwine as un\n```\n"
+    shown = hooks.on_page_markdown(text, page, None, None)
+    assert shown == text.replace("# in the tests: epochs=1\n", "")
 
 
 # --- pages written from the code, and the gallery

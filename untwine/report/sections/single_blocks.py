@@ -8,8 +8,8 @@ from untwine.report.section import Section
 from untwine.runs.reading import Run
 
 CAPTION = (
-    "From top to bottom: targets; decoded from both blocks, [z, s]; from the common block alone, [z, 0]; from the salient "
-    "block alone, [0, s]. Here z is the common block and s the salient one, and 0 stands for a block that was removed."
+    "From top to bottom: targets; decoded from both blocks; from the common block alone; from the salient block alone. The "
+    "other block is removed: its codes are 0."
 )
 
 
@@ -18,7 +18,7 @@ def single_blocks(run: Run) -> Markup:
     targets, single = run.gallery.targets, run.gallery.single_blocks
     if targets is None or single is None:
         return missing(run, "single blocks", needs_salient=True)
-    rows = {"original": targets.originals, "[z, s]": targets.reconstructions, "[z, 0]": single.common, "[0, s]": single.salient}
+    rows = {"original": targets.originals, "both": targets.reconstructions, "common": single.common, "salient": single.salient}
     alt = "Targets, decoded from both blocks, from the common block alone and from the salient block alone."
     return sample_rows(rows, alt, CAPTION)
 
