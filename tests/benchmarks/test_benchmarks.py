@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the benchmarks are not ins
 
 import untwine
 from benchmarks import __main__ as program
-from benchmarks import cells, codes, game, independent, instructions, peer, scores, sides, work
+from benchmarks import cells, codes, game, independent, instructions, peer, scores, sides, waiting, work
 from benchmarks.against import TASKS, Task, against
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.processes import in_processes
@@ -356,3 +357,10 @@ def test_what_the_peer_made_is_scored_like_a_fitted_method(tmp_path, monkeypatch
 def test_the_speed_of_cells_needs_the_peer(capsys):
     assert cells.main(["--speed"]) == 2
     assert "--speed needs --peer PYTHON" in capsys.readouterr().err
+
+
+def test_both_ways_to_wait_are_measured_and_said(capsys):
+    assert waiting.main(["--quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"spinning \d+\.\d epochs/s, sleeping \d+\.\d epochs/s", lines[0])
+    assert re.fullmatch(r"Beside \d+ busy processes, .* take \d+\.\d times as long as .* in 1 rounds\)\.", lines[1])

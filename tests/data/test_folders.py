@@ -216,7 +216,10 @@ def spoil_by_cutting(folder):
         (spoil_by_cutting, "z.png must be an image; it cannot be read"),
         (spoil_by_mode, "z.png must have 8 bits per channel"),
         (spoil_by_transparency, "z.png must be opaque; it is partly transparent"),
-        (lambda folder: image(folder / "z.png", size=(13, 10)), "z.png is 13 x 10 and a.png is 12 x 10; pass size"),
+        (
+            lambda folder: image(folder / "z.png", size=(13, 10)),
+            "z.png is 13 x 10 and a.png is 12 x 10; pass size=64 .*--data-set size=64",
+        ),
         (lambda folder: image(folder / "z.png", size=(300, 10)), "sides from 8 to 128 pixels; got 300 x 10; pass size"),
         (lambda folder: image(folder / "background" / "z.png"), "has background/ but no target/"),
         (lambda folder: image(folder / "target_x" / "z.png"), "has target_x/ but no background/"),

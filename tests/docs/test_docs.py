@@ -107,3 +107,9 @@ def test_the_tables_of_the_results_are_what_the_command_prints(path):
     for size in sizes:
         printed = "\n".join(table_lines(study, study.table(size), markdown=True))
         assert printed.strip() in (ROOT / "docs" / "results.md").read_text()
+
+
+def test_the_page_on_scikit_learn_has_folds_neighbours_and_watch():
+    page = program(ROOT / "docs" / "tutorials" / "scikit_learn.md")
+    for name in ("StratifiedKFold(", "NearestNeighbors(", "watch="):
+        assert name in page

@@ -8,7 +8,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from small import DATA, small, vectors
+from small import DATA, TRAINED, counts, small, vectors, with_covariates
 
 import untwine as un
 from untwine.export.networks import export_onnx, export_torch
@@ -168,25 +168,116 @@ def test_only_an_earlier_export_is_replaced(tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["decoder.onnx", "encoder.onnx", "export.json"]
 
 
-def test_counts_are_decoded_at_the_median_library_size(tmp_path):
-    from small import counts
-
+@pytest.mark.parametrize("library", ["observed", "learned"])
+def test_counts_are_decoded_at_library_sizes(library, tmp_path):
     data = counts()
-    method = small("principled_vae", likelihood="negative_binomial").fit(data)
+    method = small("principled_vae", likelihood="negative_binomial", library=library).fit(data)
     export_onnx(method, tmp_path)
-    codes = session(tmp_path, "encoder").run(list(method.blocks), {"x": data.x[:5]})
+    card = json.loads((tmp_path / "export.json").read_text())
+    z = method.encode(data.x[:5])
+    known = dict(
+        zip(names := card["outputs"]["encoder"], session(tmp_path, "encoder").run(names, {"x": data.x[:5]}), strict=True)
+    )
+    assert list(known) == ["common", "salient", "library_size"]
+    for block in method.blocks:
+        np.testing.assert_allclose(known[block], z[block], atol=1e-4)
+    np.testing.assert_allclose(known["library_size"][:, 0], z.conditions["library_size"], rtol=1e-4)
+    decoder = session(tmp_path, "decoder")
+    np.testing.assert_allclose(decoder.run(["x"], known)[0], method.decode(z), rtol=1e-4)
+    median = np.full((5, 1), card["library_size"]["usual"], np.float32)
+    alone = un.Latents({name: z[name] for name in z})
+    np.testing.assert_allclose(decoder.run(["x"], known | {"library_size": median})[0], method.decode(alone), rtol=1e-4)
+
+
+WITH_COVARIATES = """
+import json, sys
+import numpy as np, onnxruntime
+folder = sys.argv[1]
+card = json.load(open(folder + "/export.json"))
+given = np.load(folder + "/../given.npz")
+
+def table(columns):
+    parts = []
+    for one in card["covariates"]:
+        value = columns[one["name"]]
+        if "levels" in one:
+            parts += [value == level for level in one["levels"]]
+        else:
+            parts.append((value - one["mean"]) / one["std"])
+    return np.stack(parts, 1).astype(np.float32)
+
+encoder, decoder = (onnxruntime.InferenceSession(f"{folder}/{graph}.onnx") for graph in ("encoder", "decoder"))
+columns = {"batch": given["batch"], "age": given["age"]}
+names = card["outputs"]["encoder"]
+codes = dict(zip(names, encoder.run(names, {"x": given["x"], "covariates": table(columns)})))
+columns["batch"] = np.full(len(given["x"]), "b")
+(as_b,) = decoder.run(["x"], codes | {"covariates": table(columns)})
+np.savez(folder + "/../result.npz", as_b=as_b, **codes)
+assert not {"torch", "untwine"} & set(sys.modules)
+"""
+
+
+def test_onnxruntime_and_numpy_alone_encode_and_decode_as_another_batch(tmp_path):
+    data = with_covariates(counts())
+    method = small("principled_vae", likelihood="negative_binomial").fit(data)
+    export_onnx(method, tmp_path / "out")
+    some = data[:9]
+    z = method.encode(some)
+    np.savez(tmp_path / "given.npz", x=some.x, batch=z.conditions["batch"], age=z.conditions["age"])
+    done = subprocess.run(
+        [sys.executable, "-c", WITH_COVARIATES, str(tmp_path / "out")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    result = np.load(tmp_path / "result.npz")
+    for block in z:
+        np.testing.assert_allclose(result[block], z[block], atol=1e-4)
+    as_b = method.decode(z, covariates={"batch": "b"})
+    np.testing.assert_allclose(result["as_b"], as_b, rtol=1e-4)
+    assert not np.allclose(as_b, method.decode(z), rtol=1e-4)
+    card = json.loads((tmp_path / "out" / "export.json").read_text())
+    batch, age = card["covariates"]
+    usual = np.unique(data.covariates.values[:, 0], return_counts=True)[1].argmax()
+    assert batch == {"name": "batch", "columns": [0, 1, 2], "levels": ["a", "b", "c"], "usual": "abc"[usual]}
+    assert (age["name"], age["columns"]) == ("age", [3])
+    assert age["mean"] == age["usual"] == pytest.approx(data.covariates.values[:, 1].mean(), rel=1e-5)
+    assert card["inputs"]["decoder"] == ["common", "salient", "covariates", "library_size"]
+
+
+QUICK = {("lord", "images"), ("symmetric_rb_vae", "vectors"), ("double_infogan", "images"), ("stargan", "images")}
+COVERED = [
+    pytest.param(name, kind, marks=() if (name, kind) in QUICK else pytest.mark.soak) for name in TRAINED for kind in DATA
+]
+
+
+@pytest.mark.parametrize("name, kind", COVERED)
+def test_graphs_are_given_covariates(name, kind, tmp_path):
+    data = with_covariates(DATA[kind]())
+    method = small(name, epochs=1).fit(data)
+    assert max(export_onnx(method, tmp_path).values()) < 1e-4
+    one_hot = np.eye(3, dtype=np.float32)[data.covariates.values[:, 0].astype(int)]
+    age = data.covariates.values[:, 1]
+    card = json.loads((tmp_path / "export.json").read_text())["covariates"][1]
+    table = np.column_stack([one_hot, (age - card["mean"]) / card["std"]]).astype(np.float32)
+    codes = session(tmp_path, "encoder").run(list(method.blocks), {"x": floats(data), "covariates": table})
+    z = method.encode(data)
     for block, code in zip(method.blocks, codes, strict=True):
-        np.testing.assert_allclose(code, method.encode(data.x[:5])[block], atol=1e-4)
-    (decoded,) = session(tmp_path, "decoder").run(["x"], dict(zip(method.blocks, codes, strict=True)))
-    np.testing.assert_allclose(decoded, method.decode(un.Latents(dict(zip(method.blocks, codes, strict=True)))), rtol=1e-4)
-    assert "median library size" in json.loads((tmp_path / "export.json").read_text())["scaling"]
+        np.testing.assert_allclose(code, z[block], atol=1e-4)
+    known = dict(zip(method.blocks, codes, strict=True)) | {"covariates": table[:, [1, 2, 0, 3]]}
+    others = {"batch": np.array(list("cab"))[data.covariates.values[:, 0].astype(int)]}
+    (decoded,) = session(tmp_path, "decoder").run(["x"], known)
+    np.testing.assert_allclose(decoded, method.decode(z, covariates=others), atol=1e-4)
 
 
-def test_a_run_with_covariates_is_refused(tmp_path):
-    data = vectors()
-    with_batch = un.Samples(data.x, groups=data.groups, covariates={"batch": np.arange(len(data)) % 2 * 1.0})
-    with pytest.raises(ValueError, match=r"must not need covariates with each sample; this one has batch"):
-        export_onnx(small("principled_vae").fit(with_batch), tmp_path / "out")
+def test_torch_programs_are_given_covariates(tmp_path):
+    data = with_covariates(vectors())
+    method = small("principled_vae").fit(data)
+    export_torch(method, tmp_path)
+    encode = torch.export.load(tmp_path / "encoder.pt2").module()
+    units = method.nets_["covariates"]
+    with torch.no_grad():
+        codes = encode(torch.from_numpy(data.x), units(torch.from_numpy(data.covariates.values).float()))
+    for block, code in zip(method.blocks, codes, strict=True):
+        np.testing.assert_allclose(code, method.encode(data)[block], atol=1e-5)
 
 
 def test_volumes_are_exported(tmp_path):

@@ -123,6 +123,31 @@ def test_a_parameter_without_gradient_is_refused_by_name():
     assert game.values() == [X, Y, 1.0]
 
 
+@pytest.mark.parametrize(
+    ("update", "sentence"),
+    [
+        (lambda game: game.a**2, r"must yield the name of a player, .* got Tensor; write: yield \"all\", "),
+        (lambda game: ("all", game.a**2), "with a dictionary of its terms; got tuple"),
+        (lambda game: ("al", {"square": game.a**2}), "must yield players of its stage, all; got 'al'; correct the name"),
+        (
+            lambda game: ("all", {"square": game.a.expand(3)}),
+            r"the term 'square' must be a tensor of one number; got shape \(3,\)",
+        ),
+        (lambda game: ("all", {"square": 1.0}), "the term 'square' must be a tensor of one number; got float"),
+        (None, "the step of the stage '.*' must be a generator; it returned Tensor"),
+    ],
+)
+def test_what_is_no_update_is_refused(update, sentence):
+    game = Game()
+
+    def step(batch, t):
+        yield update(game)
+
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        play(game, step if update else lambda batch, t: game.a**2, {"all": Player(owned(game), 0.1)})
+    assert game.values() == [X, Y, 1.0]
+
+
 def test_frozen_parameters_need_no_gradient():
     game = Game()
     game.b.requires_grad_(False)

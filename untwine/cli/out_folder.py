@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ def check_out(out: Path, resume: bool, overwrite: bool) -> None:
     above = next((parent for parent in out.absolute().parents if parent.exists()), None)
     if above is not None and not above.is_dir():
         raise ValueError(f"--out must be a folder that can be made; {above} above it is a file; choose another.")
+    nearest = out if out.exists() else above
+    if nearest is not None and not os.access(nearest, os.W_OK):
+        raise ValueError(f"--out must be a folder that can be written; {nearest} cannot (permission denied); choose another.")
     if not out.is_dir() or not any(out.iterdir()) or resume:
         return
     if not overwrite:

@@ -1,7 +1,8 @@
 """The encoder and the decoder of a fitted method as plain modules of tensors, and as graphs traced by `torch.export`.
 
 They take and return samples as `encode` and `decode` do: vectors in the units of the data, standardised inside; images as
-float32 in [0, 1]. Graphs are of single precision, whatever the precision of the fit.
+float32 in [0, 1]. Graphs are of single precision, whatever the precision of the fit. What is known of each sample beside its
+values is an input of its own (`untwine.export.conditions`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import torch
 from torch import Tensor, nn
 
 from untwine._typing import Array
-from untwine.latents import Latents
+from untwine.export.conditions import COVARIATES, as_input, conditions_among, ports, random_covariates
 from untwine.method.contract import Method
-from untwine.registry.checks import listed
+from untwine.method.covariates import LIBRARY, as_columns
+from untwine.samples import Samples
 
 EXAMPLES = 3  # samples of the trace; neither 0 nor 1, which torch.export would take for constants
 CHECKED = (1, 2, 9)  # batches on which a graph is compared with the method
@@ -27,33 +29,39 @@ TOLERANCE = 1e-4  # of the largest difference, relative to the largest value whe
 
 
 class EncoderGraph(nn.Module):
-    """From samples (n, *shape) to the codes (n, width) of every block, in the order of `method.blocks`."""
+    """From samples (n, *shape) to the codes (n, width) of every block, in the order of `method.blocks`, and library sizes."""
 
     def __init__(self, method: Method) -> None:
         super().__init__()
         self.nets, self.of = method.nets_, (method,)  # in a tuple: not a module
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
-        """Return the codes block by block."""
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """Return the codes block by block, then the library sizes (n, 1) of counts."""
         (method,) = self.of
+        known = dict(zip(ports(method)["encoder"].inputs, inputs, strict=True))
+        x = known["x"]
         if len(method.shape_) == 1:
             units = method.nets_["units"]
             x = (x - units.centre) / units.spread
-        codes = method.codes(x)
-        return tuple(codes[name] for name in method.blocks)
+        view = method.given(conditions_among(known))
+        codes = view.codes(x)
+        if method.counts:
+            codes = {**codes, **view.library_sizes(x)}
+        return tuple(codes[name] for name in ports(method)["encoder"].outputs)
 
 
 class DecoderGraph(nn.Module):
-    """From the codes (n, width) of every block, in the order of `method.blocks`, to samples (n, *shape)."""
+    """From the codes (n, width) of every block, in the order of `method.blocks`, and conditions to samples (n, *shape)."""
 
     def __init__(self, method: Method) -> None:
         super().__init__()
         self.nets, self.of = method.nets_, (method,)
 
-    def forward(self, *codes: Tensor) -> Tensor:
+    def forward(self, *inputs: Tensor) -> Tensor:
         """Return samples: images in [0, 1], vectors in the units of the data."""
         (method,) = self.of
-        x = method.generate(dict(zip(method.blocks, codes, strict=True)))
+        known = dict(zip(ports(method)["decoder"].inputs, inputs, strict=True))
+        x = method.given(conditions_among(known)).generate({name: known[name] for name in method.blocks})
         if len(method.shape_) == 1:
             units = method.nets_["units"]
             x = x * units.spread + units.centre
@@ -63,24 +71,19 @@ class DecoderGraph(nn.Module):
 def trace(method: Method) -> dict[str, torch.export.ExportedProgram]:
     """Return the graphs `encoder` and `decoder` of a fitted method, for any number of samples, on the CPU."""
     method = on_cpu(method)
-    if method.columns.names:
-        raise ValueError(
-            f"a run to export must not need covariates with each sample; this one has {listed(method.columns.names)}; encode "
-            "with untwine, or fit without them."
-        )
     method.nets_.float()
-    x = torch.from_numpy(random_samples(method, EXAMPLES, seed=0))
-    codes = tuple(torch.zeros(EXAMPLES, width) for width in method.blocks.values())
-    any_number = {0: torch.export.Dim.DYNAMIC}
-    each = tuple(any_number for _ in codes)
+    widths = {**method.blocks, COVARIATES: method.n_covariates, LIBRARY: 1}
+    example = {name: torch.zeros(EXAMPLES, width) for name, width in widths.items()} | {LIBRARY: torch.ones(EXAMPLES, 1)}
+    example["x"] = torch.from_numpy(random_samples(method, EXAMPLES, seed=0))
     with quiet(), torch.no_grad():
         return {
-            "encoder": _trace(method, "encode", EncoderGraph(method), (x,), (any_number,)),
-            "decoder": _trace(method, "decode", DecoderGraph(method), codes, (each,)),
+            graph: _trace(method, does, kind(method), tuple(example[name] for name in ports(method)[graph].inputs))
+            for graph, does, kind in (("encoder", "encode", EncoderGraph), ("decoder", "decode", DecoderGraph))
         }
 
 
-def _trace(method: Method, does: str, graph: nn.Module, inputs: tuple[Tensor, ...], shapes: Any) -> Any:
+def _trace(method: Method, does: str, graph: nn.Module, inputs: tuple[Tensor, ...]) -> Any:
+    shapes = (tuple({0: torch.export.Dim.DYNAMIC} for _ in inputs),)
     try:
         return torch.export.export(graph.eval(), inputs, dynamic_shapes=shapes)
     except Exception as error:  # whatever the method or the user's own modules do that is no graph
@@ -127,10 +130,7 @@ def largest_difference(method: Method, run: Mapping[str, Any]) -> dict[str, floa
     """
     method, worst = on_cpu(method), {"encoder": 0.0, "decoder": 0.0}
     for n in CHECKED:
-        x = random_samples(method, n, seed=n)
-        z = method.encode(x)
-        codes = [z[name].astype(np.float32) for name in method.blocks]
-        pairs = {"encoder": (codes, run["encoder"](x)), "decoder": ([_decode(method, codes)], run["decoder"](*codes))}
+        pairs = _expected_and_got(method, run, n)
         for graph, (expected, got) in pairs.items():
             for one, other in zip(expected, got, strict=True):
                 difference = float(np.abs(one - other).max())
@@ -143,8 +143,20 @@ def largest_difference(method: Method, run: Mapping[str, Any]) -> dict[str, floa
     return worst
 
 
-def _decode(method: Method, codes: list[Array]) -> Array:
-    return method.decode(Latents(dict(zip(method.blocks, codes, strict=True))))
+def _expected_and_got(method: Method, run: Mapping[str, Any], n: int) -> dict[str, tuple[list[Array], list[Array]]]:
+    """Return what a method and its graphs give for n random samples, which are decoded with covariates of others."""
+    x, mine, others = random_samples(method, n, seed=n), random_covariates(method, n, n), random_covariates(method, n, n + 1)
+    z = method.encode(x if mine is None else Samples(x, covariates=mine))
+    known = {**z, **({LIBRARY: z.conditions[LIBRARY][:, None]} if method.counts else {})}
+    known = {name: values.astype(np.float32) for name, values in known.items()}
+    decoded = method.decode(z, covariates=None if others is None else as_columns(others))
+    names = ports(method)
+    inputs = {"encoder": {"x": x}, "decoder": known}
+    for graph, covariates in (("encoder", mine), ("decoder", others)):
+        if covariates is not None:
+            inputs[graph] = {**inputs[graph], COVARIATES: as_input(method, covariates)}
+    expected = {"encoder": [known[name] for name in names["encoder"].outputs], "decoder": [decoded]}
+    return {graph: (expected[graph], run[graph](*(inputs[graph][name] for name in names[graph].inputs))) for graph in names}
 
 
 @contextmanager

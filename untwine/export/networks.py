@@ -10,18 +10,18 @@ from typing import Any
 import torch
 
 from untwine._typing import Array
-from untwine.export import graphs
+from untwine.export import conditions, graphs
 from untwine.method.contract import Method
 from untwine.registry.extras import optional
 from untwine.runs import files
 
 DESCRIPTION = "export.json"
 BATCH = "batch"  # the name of the dynamic axis
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MOST_BYTES = 2**31 - 1  # of one protobuf message
 SCALING = {  # by the number of axes of a sample; 0 for counts
     1: "vectors in the units of the data; the encoder standardises each feature, and the decoder undoes it, inside the graph",
-    0: "vectors of raw counts; the decoder returns expected counts at the median library size of the training samples",
+    0: "vectors of raw counts; the decoder returns expected counts at the library sizes that it is given",
     3: "images as floats in [0, 1]; divide uint8 by 255 first; the decoder returns floats in [0, 1]",
     4: "volumes as floats in [0, 1]; divide uint8 by 255 first; the decoder returns floats in [0, 1]",
 }
@@ -32,7 +32,9 @@ def export_onnx(method: Method, folder: str | os.PathLike[str], *, overwrite: bo
     """Write a fitted method as `encoder.onnx` and `decoder.onnx`, with `export.json` that describes them.
 
     Any number of samples can be passed at once. The encoder takes `x` and returns the codes of each block by its name; the
-    decoder takes these and returns `x`. Both files are run by onnxruntime on random samples before they are kept.
+    decoder takes these and returns `x`. Where the fit had covariates both take `covariates` (n, k), whose columns `export.json`
+    describes; of counts the encoder also returns `library_size` (n, 1), which the decoder takes. Both files are run by
+    onnxruntime on random samples before they are kept.
 
     Parameters
     ----------
@@ -52,11 +54,10 @@ def export_onnx(method: Method, folder: str | os.PathLike[str], *, overwrite: bo
     optional("onnxscript", "writing ONNX files")
     runtime = optional("onnxruntime", "checking ONNX files")
     folder = _check_folder(folder, overwrite)
-    blocks = list(method.blocks)
-    names = {"encoder": (["x"], blocks), "decoder": (blocks, ["x"])}
+    names = conditions.ports(method)
     contents, run = {}, {}
     for graph, program in graphs.trace(method).items():
-        inputs, outputs = names[graph]
+        inputs, outputs = map(list, names[graph])
         contents[f"{graph}.onnx"] = _onnx(program, inputs, outputs)
         run[graph] = _session(runtime, contents[f"{graph}.onnx"], inputs, outputs)
     return _write(folder, method, contents, "onnx", graphs.largest_difference(method, run))
@@ -65,7 +66,8 @@ def export_onnx(method: Method, folder: str | os.PathLike[str], *, overwrite: bo
 def export_torch(method: Method, folder: str | os.PathLike[str], *, overwrite: bool = False) -> dict[str, float]:
     """Write a fitted method as `encoder.pt2` and `decoder.pt2` for `torch.export.load`, with `export.json`.
 
-    Parameters and returns are those of `export_onnx`; the graphs take and return tensors in the order of the blocks.
+    Parameters and returns are those of `export_onnx`; the graphs take and return tensors in the order of `inputs` and
+    `outputs` of `export.json`.
     """
     import io
 
@@ -141,6 +143,9 @@ def _write(
         "params": method.get_params(),
         "shape": list(method.shape_),
         "blocks": method.blocks,
+        "inputs": {graph: names.inputs for graph, names in conditions.ports(method).items()},
+        "outputs": {graph: names.outputs for graph, names in conditions.ports(method).items()},
+        **conditions.describe(method),
         "neutral": {name: _neutral(method, name) for name in method.blocks},
         "feature_names": list(method.feature_names),
         "scaling": SCALING[0 if method.counts else len(method.shape_)],

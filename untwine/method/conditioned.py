@@ -59,6 +59,10 @@ class Conditioned:
         """Return the library sizes (n, 1) of counts, by the name that latents carry them under; nothing for other samples."""
         return {}
 
+    def usual_library_size(self) -> float:
+        """Return the library size that counts are decoded at where none is given, the median of the training samples."""
+        return 1.0
+
     def check_conditions(self, samples: Samples) -> None:
         """Refuse covariates that the networks could not be given and x that are no counts where counts are asked for."""
         if samples.covariates is not None and not self.takes_covariates:

@@ -30,7 +30,7 @@ from untwine.training.errors import TrainingError
 from untwine.training.interrupts import interrupts
 from untwine.training.optimizer import PlayerOptimizer
 from untwine.training.progress import bar
-from untwine.training.stage import Move, Stage
+from untwine.training.stage import Move, Stage, check_moves, check_update
 
 PATIENCE = 10  # steps in a row that may be skipped before training ends
 
@@ -141,6 +141,7 @@ class _Loop:
         for optimizer in self.optimizers.values():
             optimizer.reset()
         moves = stage.step(batch, t)
+        check_moves(moves, stage.name)
         while True:
             with self.precision():
                 move = next(moves, None)
@@ -161,7 +162,9 @@ class _Loop:
         """Take all gradients, check them, and only then let the players step; return what was not finite."""
         updates = move if isinstance(move, list) else [move]
         ready = []
-        for number, (names, terms) in enumerate(updates):
+        for number, update in enumerate(updates):
+            check_update(update, self.rates)
+            names, terms = update
             players = (names,) if isinstance(names, str) else names
             losses = [term.to(self.data.dtype) for term in terms.values()]
             separate, values = self.gradients(players, losses, keep=number + 1 < len(updates))

@@ -10,12 +10,13 @@ A step is a generator over a batch. It yields each time a player's parameters ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from torch import Tensor, nn
 
+from untwine.registry.checks import listed
 from untwine.training.batches import Batch
 from untwine.training.optimizer import PlayerOptimizer, Sparse
 
@@ -82,6 +83,32 @@ class Stage:
     batches: Literal["mixed", "twice", "groups", "targets", "pairs", "classes"] = "mixed"
     schedule: Callable[[float], float] | None = None
     together: int = 2
+
+
+def check_moves(moves: object, stage: str) -> None:
+    """Refuse a step that is no generator."""
+    if not isinstance(moves, Generator):
+        raise TypeError(
+            f"the step of the stage {stage!r} must be a generator; it returned {type(moves).__name__}; yield the name of a "
+            "player with a dictionary of its terms."
+        )
+
+
+def check_update(update: object, players: Collection[str]) -> None:
+    """Refuse what is no update: names of players, and by name terms that are numbers."""
+    if not (isinstance(update, tuple) and len(update) == 2 and isinstance(update[1], Mapping) and update[1]):
+        raise TypeError(
+            "a step must yield the name of a player, or a tuple of names, with a dictionary of its terms; got "
+            f'{type(update).__name__}; write: yield "{next(iter(players))}", {{"reconstruction": ...}}.'
+        )
+    names, terms = update
+    for name in (names,) if isinstance(names, str) else names:
+        if name not in players:
+            raise ValueError(f"a step must yield players of its stage, {listed(players)}; got {name!r}; correct the name.")
+    for name, term in terms.items():
+        if not isinstance(term, Tensor) or term.dim():
+            got = f"shape {tuple(term.shape)}" if isinstance(term, Tensor) else type(term).__name__
+            raise ValueError(f"the term {name!r} must be a tensor of one number; got {got}; take its mean over the samples.")
 
 
 def cosine(done: float) -> float:

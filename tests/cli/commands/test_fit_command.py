@@ -119,6 +119,22 @@ def test_options_are_refused_before_data_is_read(option, sentence, data, tmp_pat
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("method", ["principled_vae", "contrastive_pca"])
+def test_a_read_only_place_is_refused_before_data_is_read(method, tmp_path, monkeypatch, capsys):
+    place = tmp_path / "shared"
+    place.mkdir()
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: "shared" not in str(path) and access(path, mode))  # root may write
+    monkeypatch.setattr("untwine.data.load", lambda *_, **__: pytest.fail("data was read"))
+    for out in (place, place / "runs" / "x"):
+        assert exit_code("fit", method, *DATA, "--out", out) == 2
+        err = capsys.readouterr().err
+        assert (
+            err == f"untwine: --out must be a folder that can be written; {place} cannot (permission denied); choose another.\n"
+        )
+    assert list(place.iterdir()) == []
+
+
 def test_hints_can_be_pasted(tmp_path, capsys):
     out = tmp_path / "my run"
     run("fit", "pca", *DATA, "--set", "n_latent=2", "--out", out, "--quiet")

@@ -16,8 +16,8 @@ def command(
     """Write encoder and decoder as ONNX files or as programs of torch.export, which need neither untwine nor the method.
 
     Each folder gets an encoder, a decoder and export.json: the blocks with their neutral codes, the shape of a sample, the
-    names of features, and how samples are scaled. The files are run on random samples, and compared with the run, before they
-    are kept.
+    names of features, how samples are scaled, and what goes in with each of them: covariates, library sizes of counts. The
+    files are run on random samples, and compared with the run, before they are kept.
 
     For example:
 

@@ -130,12 +130,13 @@ def _one_size(paths: Sequence[Path], headers: Sequence[_Header]) -> tuple[int, i
         if width not in SIDES or height not in SIDES:
             raise ValueError(
                 f"{path} must have sides from {SIDES[0]} to {SIDES[-1]} pixels; got {width} x {height}; "
-                "pass size, for instance size=64, to resize all images."
+                "pass size=64 or another (--data-set size=64) to resize all images."
             )
         if header.size != headers[0].size:
             raise ValueError(
                 f"images must have one size; {path} is {width} x {height} and {paths[0].name} is "
-                f"{headers[0].size[0]} x {headers[0].size[1]}; pass size, for instance size=64, to resize all images."
+                f"{headers[0].size[0]} x {headers[0].size[1]}; pass size=64 or another (--data-set size=64) to "
+                "resize all images."
             )
     return headers[0].size
 

@@ -61,6 +61,10 @@ class GaussianVAE(Trained):
         """Return the library sizes (n, 1) of counts."""
         return {LIBRARY: self.nets_["vae"].library_size(x)}
 
+    def usual_library_size(self) -> float:
+        """Return the median library size of the training samples."""
+        return float(self.nets_["vae"].counts.library[0])
+
     def build(self, shape: tuple[int, ...], own: Mapping[str, nn.Module]) -> nn.ModuleDict:
         """Return encoder and decoder."""
         return nn.ModuleDict({"vae": Autoencoder(self, shape, own)})
