@@ -51,9 +51,9 @@ def infer_targets(n_salient: int | str, samples: Samples, counts: bool = False) 
     Targets are those that have samples; each needs two.
     """
     groups, names = np.asarray(samples.groups), samples.group_names
-    targets, counts = np.unique(groups[groups != BACKGROUND], return_counts=True)
-    if counts.min() < 2:
-        few = names[targets[counts.argmin()]]
+    targets, sizes = np.unique(groups[groups != BACKGROUND], return_counts=True)
+    if sizes.min() < 2:
+        few = names[targets[sizes.argmin()]]
         raise ValueError(
             f"salient='per_target' needs at least 2 samples of every target; got 1 of {few!r}; add some, or leave it out."
         )
