@@ -17,6 +17,7 @@ from untwine.selection.space import MOST, RANGES, Range, search_space
 from untwine.selection.tune import fit_line
 
 pytest.importorskip("optuna")
+pytestmark = pytest.mark.usefixtures("forked_workers")
 TINY = {"n_common": 3, "n_salient": 2, "width": 4, "batch": 16, "networks": "mlp", "epochs": 1}
 FIELDS = {"beta_salient": (0.1, 1.0), "n_common": (2, 4)}
 

@@ -14,6 +14,7 @@ from untwine.runs.locking import lock
 from untwine.study import results
 from untwine.study.cells import has_rows, try_cell
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
 STUDY = """
 title = "Shared"
 seeds = [0, 1, 2, 3]

@@ -25,6 +25,7 @@ from untwine.study import reading, results
 from untwine.study.cells import Cell, run_cell
 from untwine.study.executors import worker
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
 ROOT = Path(__file__).parents[2]
 STUDY = """
 title = "Tiny"
