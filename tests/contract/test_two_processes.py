@@ -7,6 +7,7 @@ import socket
 import numpy as np
 import pytest
 import torch
+from preloaded import context
 from small import DATA, NAMES, TRAINED, counts, small, treatments, with_covariates
 from torch import multiprocessing
 
@@ -125,7 +126,8 @@ def folder(tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    multiprocessing.spawn(worker, (port, folder), nprocs=2)
+    context()  # whose server has the imports
+    multiprocessing.start_processes(worker, (port, folder), nprocs=2, start_method="forkserver")
     return folder
 
 
