@@ -1,3 +1,4 @@
+import gc
 import signal
 import sys
 from pathlib import Path
@@ -9,6 +10,12 @@ sys.path.insert(0, str(Path(__file__).parent / "helpers"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a background job; the tests of Ctrl-C need processes that hear it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 torch.set_num_threads(1)  # the nets of the tests are too small to share out
+
+
+def pytest_collection_finish():
+    """Keep the garbage collector from going through what pytest and the imports have made, which lives to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
