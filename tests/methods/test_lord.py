@@ -210,7 +210,7 @@ def test_in_a_fifth_of_the_papers_epochs_codes_travel_and_the_error_falls_which_
     At the paper's rates the generator soon shows the median image of all. Class codes alone could at best give the median
     image of each class: what is below its error comes from content codes, which start within 0.05 next to a noise of 1.
     """
-    data = un.load("posed_digits", n_train=40, n_test=4, n_poses=25, size=12).train  # 1,000 images, 125 steps an epoch
+    data = un.load("posed_digits", n_train=40, n_test=4, n_poses=30, size=12).train  # 1,200 images, 150 steps an epoch
     travelled, errors = {}, {}
     for updates in ("dense", "sparse"):
         method = un.LORD.paper("cars3d", loss="l1", networks="mlp", width=32, batch=8, epochs_encoders=0, code_updates=updates)

@@ -90,9 +90,7 @@ def test_an_installed_package_is_listed_fitted_scored_reported_and_studied(insta
 
 
 def test_where_the_package_is_not_a_run_says_whose_method_it_is(installed, tmp_path, capsys):
-    [done] = run_commands(
-        tmp_path, ["fit", "whitening", "--data", "two_blobs", "--out", "run", "--quiet"], path=[installed]
-    )
+    [done] = run_commands(tmp_path, ["fit", "whitening", "--data", "two_blobs", "--out", "run", "--quiet"], path=[installed])
     assert done.code == 0
     assert exit_code("evaluate", tmp_path / "run") == 2
     error = capsys.readouterr().err
