@@ -91,7 +91,8 @@ def _single_blocks(method: Method, data: Splits) -> Figure:
 def _class_swaps(method: Method, data: Splits) -> Figure:
     labels = np.asarray(data.test.labels)
     # Samples of one class are in the order of their poses: each class is shown in another one.
-    x = data.test.x[[np.flatnonzero(labels == one)[3 * i] for i, one in enumerate(np.unique(labels)[: SHOWN - 2])]]
+    of_each = [np.flatnonzero(labels == one) for one in np.unique(labels)[: SHOWN - 2]]
+    x = data.test.x[[samples[3 * i % len(samples)] for i, samples in enumerate(of_each)]]
     z = method.encode(x)
     grid = method.decode(z.cross(z, "content")).reshape(len(x), len(x), *x.shape[1:])
     return un.plots.swap_grid(_shown(x), _shown(x), _shown(grid), ("class", "content"))
