@@ -37,7 +37,7 @@ def _elsewhere(codes: Array) -> Array:
     sent = content.getvalue()
     with tempfile.TemporaryFile() as errors:
         # The same modules as here, wherever they were found, and none of the working folder.
-        command = [sys.executable, "-P", "-m", __name__]
+        command = [sys.executable, "-P", "-m", __name__, str(NICE)]
         paths = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=paths) as process:
             result = _exchange(process, len(sent).to_bytes(LENGTH) + sent)
@@ -65,8 +65,6 @@ def _exchange(process: subprocess.Popen[bytes], sent: bytes) -> bytes:
 
 def answer(given: IO[bytes], result: IO[bytes], end: Callable[[int], object] = os._exit) -> None:
     """Read codes, write their plane; end at once when the process that asked for it has ended."""
-    if hasattr(os, "nice"):
-        os.nice(NICE)  # who looks at the page needs the processor first
     codes = np.load(io.BytesIO(given.read(int.from_bytes(given.read(LENGTH)))), allow_pickle=False)
 
     def watch() -> None:
@@ -81,6 +79,8 @@ def answer(given: IO[bytes], result: IO[bytes], end: Callable[[int], object] = o
 def main() -> None:
     """Answer the process that started this one; the thread that reads standard input would keep a usual end waiting."""
     try:
+        if hasattr(os, "nice"):
+            os.nice(int(sys.argv[1]))  # who looks at the page needs the processor first
         answer(sys.stdin.buffer, sys.stdout.buffer)
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
