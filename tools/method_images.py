@@ -37,7 +37,7 @@ DATA: Mapping[str, tuple[str, dict[str, Any]]] = {
     "nothing": ("dsprites_redrawn", {"n_train": 6000, "n_test": 1000, "size": 32}),
 }
 # StarGAN translates between the classes it was trained on.
-OWN_DATA: Mapping[str, dict[str, Any]] = {"stargan": {"n_train": 10, "held_out": "images"}}
+OWN_DATA: Mapping[str, dict[str, Any]] = {"stargan": {"n_train": 10, "n_poses": 120, "held_out": "images"}}
 LINEAR = {"n_common": 24, "n_salient": 16}
 SHORT = {"epochs": 20}  # a length that is chosen from the data would take minutes for each
 # Of the small sizes of the studies: dip_goals, lord_table1, lord_table4, infogan_table3 and infogan_table9. Weights of a KL term
@@ -53,7 +53,7 @@ FIELDS: Mapping[str, dict[str, Any]] = {
     "double_infogan": {"n_common": 64, "n_salient": 32} | GAN,
     "lord": {"epochs": 60},
     **dict.fromkeys(("mlvae", "drnet", "cycle_vae", "mixing_ae"), CLASSES),
-    "stargan": {"epochs": 60, "batch": 16},
+    "stargan": {"epochs": 40, "batch": 16},
     **dict.fromkeys(("vae", "factor_vae", "symmetric_vae"), SPRITES),
     "beta_vae": SPRITES | {"beta": 2.0},
     "beta_tcvae": SPRITES | {"beta": 3.0},
