@@ -80,8 +80,9 @@ def browser() -> str | None:
 def measure(samples: int, rounds: int) -> dict[str, list[float]]:
     """Return milliseconds until there are points, until the sample under the pointer is shown, of a swap, of one decoded image.
 
-    And the frames per second of a map that is moved, with the milliseconds that drawing one takes. The first round opens the page while t-SNE of all samples is computed in the same process, and so do the others as long as
-    it takes: these are the times of a person who begins at once.
+    And the frames per second of a map that is moved, with the milliseconds that drawing one takes. The first round opens the
+    page while t-SNE of all samples is computed on the same cores, and so do the others as long as it takes: these are the times
+    of a person who begins at once.
     """
     from playwright.sync_api import sync_playwright
 

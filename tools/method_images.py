@@ -40,8 +40,8 @@ DATA: Mapping[str, tuple[str, dict[str, Any]]] = {
 OWN_DATA: Mapping[str, dict[str, Any]] = {"stargan": {"n_train": 10, "n_poses": 90, "held_out": "images"}}
 LINEAR = {"n_common": 24, "n_salient": 16}
 SHORT = {"epochs": 20}  # a length that is chosen from the data would take minutes for each
-# Of the small sizes of the studies: dip_goals, lord_table1, lord_table4, infogan_table3 and infogan_table9. Weights of a KL term
-# are smaller than theirs for 64 x 64 pixels, because a quarter of the pixels makes a quarter of the likelihood.
+# Of the small sizes of the studies dip_goals, lord_table1, lord_table4, infogan_table3 and infogan_table9. Weights of a KL are
+# smaller than theirs for 64 x 64 pixels, because a quarter of the pixels makes a quarter of the likelihood.
 SPRITES = {"likelihood": "bernoulli", "networks": "mlp", "n_latent": 10, "epochs": 40}
 CLASSES = {"n_class": 16, "n_content": 12, "loss": "l1", "epochs": 20}
 DIP = {"lambda_od": 5.0, "lambda_d": 20.0, "lambda_third": 5.0, "start": 100.0, "clip": 2e4, "batch": 64, "lr": 5e-4}

@@ -39,7 +39,8 @@ def _elsewhere(codes: Array) -> Array:
         # The same modules as here, wherever they were found, and none of the working folder.
         command = [sys.executable, "-P", "-m", __name__, str(NICE)]
         paths = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=paths) as process:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=paths)  # noqa: S603 (this module)
+        with process:
             result = _exchange(process, len(sent).to_bytes(LENGTH) + sent)
         if process.returncode:
             errors.seek(0)
