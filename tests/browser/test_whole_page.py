@@ -19,7 +19,9 @@ from untwine.runs.selections import read_selections
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed").expect
 VIEWS = ("map", "recombine", "runs", "words")
 PACKAGED = importlib.util.find_spec("axe_playwright_python")  # which brings axe-core along
-AXE = Path(os.environ.get("UNTWINE_AXE") or (Path(PACKAGED.origin).parent / "axe.min.js" if PACKAGED and PACKAGED.origin else ""))
+AXE = Path(
+    os.environ.get("UNTWINE_AXE") or (Path(PACKAGED.origin).parent / "axe.min.js" if PACKAGED and PACKAGED.origin else "")
+)
 
 
 @pytest.fixture
@@ -228,7 +230,9 @@ def test_every_view_is_reached_by_keys_alone(open_page):
     assert any(text.startswith("Take sample") for text in seen)
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not there: install the extra dev, or set UNTWINE_AXE to its axe.min.js")
+@pytest.mark.skipif(
+    not AXE.is_file(), reason="axe-core is not there: install the extra dev, or set UNTWINE_AXE to its axe.min.js"
+)
 @pytest.mark.parametrize("run", [IMAGES, TRAINED])
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 400)])
 def test_axe_finds_no_serious_fault(open_page, run, scheme, width):
