@@ -1,4 +1,4 @@
-"""The explorer in Chromium on many samples: the first points, the sample under the pointer, a swap of two samples."""
+"""The explorer in Chromium on many samples: the first points, a map that is moved, the sample under the pointer, a swap."""
 
 from __future__ import annotations
 
@@ -42,6 +42,26 @@ SWAP = """async (sample) => {
   while (!(card.dataset.made ?? "").startsWith(`${sample} `) && performance.now() - begun < 10000) await TURN;
   return performance.now() - begun;
 }""".replace("TURN", TURN)
+# A map is dragged in loops and zoomed in and out, a movement for each frame that the browser shows.
+MOVE = """async (seconds) => {
+  const plot = document.querySelector(".plot"), box = plot.getBoundingClientRect();
+  const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+  const send = (Kind, name, dx, dy, more) => plot.dispatchEvent(
+    new Kind(name, { pointerId: 1, bubbles: true, cancelable: true, clientX: x + dx, clientY: y + dy, ...more }));
+  plot.setPointerCapture = () => {};
+  const frames = [], draws = [];
+  send(PointerEvent, "pointerdown", 0, 0);
+  const begun = performance.now();
+  for (let k = 1; performance.now() - begun < 1000 * seconds; k += 1) {
+    send(PointerEvent, "pointermove", 80 * Math.sin(k / 15), 60 * Math.cos(k / 11));
+    if (k % 3 === 0) send(WheelEvent, "wheel", 0, 0, { deltaY: 12 * Math.sign(Math.sin(k / 40)) });
+    frames.push(await new Promise((done) => requestAnimationFrame(done)));
+    if (plot.dataset.drawn) draws.push(Number(plot.dataset.drawn));
+  }
+  send(PointerEvent, "pointerup", 0, 0);
+  draws.sort((one, other) => one - other);
+  return [1000 * (frames.length - 1) / (frames.at(-1) - frames[0]), draws[Math.floor(draws.length / 2)]];
+}"""
 LATENT = """async (share) => {
   const slider = document.querySelector(".latent input"), card = document.querySelector("[aria-labelledby=latents-title]");
   const before = card.dataset.made, begun = performance.now();
@@ -60,12 +80,13 @@ def browser() -> str | None:
 def measure(samples: int, rounds: int) -> dict[str, list[float]]:
     """Return milliseconds until there are points, until the sample under the pointer is shown, of a swap, of one decoded image.
 
-    The first round opens the page while t-SNE of all samples is computed in the same process, and so do the others as long as
-    it takes: these are the times of a person who begins at once.
+    And the frames per second of a map that is moved, with the milliseconds that drawing one takes. The first round opens the
+    page while t-SNE of all samples is computed on the same cores, and so do the others as long as it takes: these are the times
+    of a person who begins at once.
     """
     from playwright.sync_api import sync_playwright
 
-    measured: dict[str, list[float]] = {"points": [], "hover": [], "swap": [], "latent": []}
+    measured: dict[str, list[float]] = {name: [] for name in ("points", "frames", "draw", "hover", "swap", "latent")}
     with (
         tempfile.TemporaryDirectory() as folder,
         served(run_of(samples, Path(folder))) as address,
@@ -82,6 +103,11 @@ def measure(samples: int, rounds: int) -> dict[str, list[float]]:
             page.wait_for_selector(".panel[data-sample]")
             for hover in range(5):
                 measured["hover"].append(float(page.evaluate(HOVER, 5 * turn + hover + 1)))
+            page.locator("label", has_text="PCA").first.click()  # whose points stay while the map is moved
+            page.locator("label", has_text="Move").click()
+            page.wait_for_selector("section.map[data-plane=pca] >> nth=1")
+            for name, value in zip(("frames", "draw"), page.evaluate(MOVE, 2), strict=True):
+                measured[name].append(float(value))
             page.goto(f"{address}#recombine")
             page.wait_for_selector("[aria-labelledby=swap-title][data-made]")
             page.wait_for_timeout(1_000)

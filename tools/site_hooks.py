@@ -4,7 +4,6 @@
 - CONTRIBUTING.md and CHANGELOG.md are pages, and so is the reference of the API, which is made from the package's public names.
 - Links are written for the repository: those to files outside of docs/ and to folders lead to the page that the site has.
 - Below the Python of a page stands what it printed and drew, from the page's notebook, which can be downloaded.
-- A page of a method shows what the method does, where tools/method_images.py has drawn it.
 - TeX becomes MathML, which browsers draw without a script.
 """
 
@@ -82,7 +81,7 @@ def _titled(page: str) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Return the text of a page with the site's links, the outputs of its code and the image of its method."""
+    """Return the text of a page with the site's links and the outputs of its code."""
     uri = page.file.src_uri
     source = site_pages.ROOT_PAGES.get(uri, f"docs/{uri}")
     text = "".join(
@@ -96,10 +95,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         logging.getLogger("mkdocs.hooks").warning(
             "the notebook of %s is of other Python; run `make notebooks`, or delete it.", uri
         )
-    text = notebooks.SMALLER.sub("", text)
-    if posixpath.dirname(uri) == "methods" and (ROOT / "docs/images/methods" / f"{page.file.name}.png").exists():
-        text = text.replace("\n## Objective\n", site_pages.method_image(page.file.name) + "\n## Objective\n", 1)
-    return text
+    return notebooks.SMALLER.sub("", text)
 
 
 def _relink(found: re.Match[str], source: str, uri: str) -> str:

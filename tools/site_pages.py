@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Iterable
 from types import ModuleType
@@ -61,12 +60,3 @@ def _summary(module: ModuleType) -> str:
 
 def _page(title: str, text: str, entries: Iterable[str]) -> str:
     return f"# {title}\n\n{text}\n\n" + "\n\n".join(entries) + "\n"
-
-
-def method_image(name: str) -> str:
-    """Return the Markdown of the image of a method, with the command that draws it."""
-    importlib.import_module("untwine.methods")
-    return (
-        f"\n![What the blocks of {name} encode](../images/methods/{name}.png)\n\n"
-        f"A short fit on small data, drawn by `python tools/method_images.py {name}`.\n"
-    )

@@ -1,5 +1,6 @@
 """Runs side by side, selections that stay, and what holds for the whole page: theme, keys, labels, width, network."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -17,7 +18,10 @@ from untwine.runs.selections import read_selections
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed").expect
 VIEWS = ("map", "recombine", "runs", "words")
-AXE = Path(os.environ.get("UNTWINE_AXE", Path.home() / ".cache" / "untwine" / "axe.min.js"))  # of the npm package axe-core
+PACKAGED = importlib.util.find_spec("axe_playwright_python")  # which brings axe-core along
+AXE = Path(
+    os.environ.get("UNTWINE_AXE") or (Path(PACKAGED.origin).parent / "axe.min.js" if PACKAGED and PACKAGED.origin else "")
+)
 
 
 @pytest.fixture
@@ -226,7 +230,9 @@ def test_every_view_is_reached_by_keys_alone(open_page):
     assert any(text.startswith("Take sample") for text in seen)
 
 
-@pytest.mark.skipif(not AXE.exists(), reason=f"axe-core is not there: set UNTWINE_AXE, or put its axe.min.js at {AXE}")
+@pytest.mark.skipif(
+    not AXE.is_file(), reason="axe-core is not there: install the extra dev, or set UNTWINE_AXE to its axe.min.js"
+)
 @pytest.mark.parametrize("run", [IMAGES, TRAINED])
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 400)])
 def test_axe_finds_no_serious_fault(open_page, run, scheme, width):

@@ -1,5 +1,9 @@
 """The Python in the README and in the documentation runs as it is written."""
 
+import ast
+import functools
+import importlib
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -64,6 +68,26 @@ if "minutes" in dict({options}):
 def test_python_on_the_page_runs(page, tmp_path):
     code, errors = run_code(program(page), tmp_path, {"OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"})
     assert code == 0, errors
+
+
+SKETCHES = [(page, code) for page in PAGES for info, code in FENCE.findall(page.read_text()) if "no-run" in info]
+
+
+@pytest.mark.parametrize(("page", "code"), SKETCHES, ids=[f"{page.stem}-{k}" for k, (page, _) in enumerate(SKETCHES)])
+def test_a_sketch_names_what_there_is(page, code):
+    tree = ast.parse(code)
+    names = {"un": un}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "untwine":
+            names |= {one.asname or one.name: getattr(importlib.import_module(node.module), one.name) for one in node.names}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not re.fullmatch(r"[\w.]+", path := ast.unparse(node.func)):
+            continue
+        first, *rest = path.split(".")
+        if first in names:
+            called = functools.reduce(getattr, rest, names[first])
+            bound = inspect.signature(called.__call__ if inspect.ismodule(called) else called)
+            bound.bind(*node.args, **{keyword.arg: keyword.value for keyword in node.keywords})
 
 
 def test_pages_link_to_what_is_there():

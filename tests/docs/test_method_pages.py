@@ -4,12 +4,15 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from untwine.methods import METHODS
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "methods"
+IMAGES = ROOT / "docs" / "images" / "methods"
 TOOL = runpy.run_path(str(ROOT / "tools" / "method_pages.py"))
 SECTIONS = ("Idea", "Objective", "When to use it", "Options", "Usage", "Limitations", "Our numbers")
 LONGEST = 120
@@ -55,6 +58,28 @@ def test_a_page_has_an_equation(name):
     equations = re.findall(r"\$\$(.+?)\$\$", section(read(name), "Objective"), re.DOTALL)
     assert equations, f"{name}.md lacks an equation under ## Objective"
     assert all(equation.count("{") == equation.count("}") for equation in equations)
+
+
+def test_there_is_an_image_for_every_method_and_no_other():
+    assert {path.name for path in IMAGES.iterdir()} == {f"{name}.png" for name in METHODS}, "python tools/method_images.py NAME"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_page_shows_what_its_method_does_and_says_what_one_sees(name):
+    found = re.findall(
+        rf"^!\[([^\]]+)\]\(\.\./images/methods/{name}\.png\)\n\n(.+?)\n\n", section(read(name), "Idea") + "\n\n", re.M | re.S
+    )
+    assert len(found) == 1, f"{name}.md lacks its image, or what one sees in it, under ## Idea"
+    alternative, caption = (" ".join(text.split()) for text in found[0])
+    assert len(alternative) > 30
+    assert caption.endswith(f" A short fit on small data, drawn by `python tools/method_images.py {name}`.")
+    assert len(caption) > 200, "what does one see in it?"
+    path = IMAGES / f"{name}.png"
+    assert path.stat().st_size < 60_000
+    with Image.open(path) as image:
+        pixels = np.asarray(image.convert("L"), float)
+    assert min(pixels.shape) > 200
+    assert pixels.std() > 20  # something is drawn
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -33,6 +33,9 @@ def quick(monkeypatch):
     monkeypatch.setattr(module._Search, "_choose_epochs", lambda *_: {"epochs": 1})
 
 
+CHOOSE_EPOCHS = module._Search._choose_epochs
+
+
 def search(data, out, trials, **options):
     return un.tune(data, un.PrincipledVAE(**TINY), 5, out=out, fields=FIELDS, score="explained.x", trials=trials, **options)
 
@@ -68,6 +71,14 @@ def test_a_search_goes_on_where_it_stopped_with_the_trials_that_it_would_have_ha
 def test_the_test_split_is_not_touched(data, tmp_path):
     none = un.data.Splits(data.train, None)
     assert search(none, tmp_path / "out", 1).value is not None
+
+
+def test_data_on_which_no_trial_would_have_a_value_are_refused_before_the_budget_is_spent(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(module._Search, "_choose_epochs", CHOOSE_EPOCHS)
+    few = data.train[np.arange(len(data.train)) % 4 == 0]
+    with pytest.raises(ValueError, match="pass more samples, or name another score"):
+        un.tune(un.data.Splits(few, None), un.PrincipledVAE(**TINY), 5, out=tmp_path / "out", fields=FIELDS, trials=1)
+    assert not list((tmp_path / "out").glob("principled_vae*"))
 
 
 def test_another_search_in_the_folder_is_refused(data, tmp_path):

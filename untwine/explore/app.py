@@ -49,17 +49,20 @@ def build(explorer: Explorer, token: str, port: int) -> Guard:
 def routes(explorer: Explorer) -> list[BaseRoute]:
     """Return every route: the files of the page, what is known of the runs, and what is decoded."""
 
-    def get(path: str, answer: Answer) -> Route:
+    def get(path: str, answer: Answer, at_once: bool = False) -> Route:
         def endpoint(request: Request) -> Response:
             return _answered(lambda: answer(explorer, request, Query(request.query_params.multi_items())))
 
-        return Route(path, endpoint, methods=["GET"])
+        async def without_thread(request: Request) -> Response:
+            return endpoint(request)
 
-    def of_run(path: str, answer: RunAnswer) -> Route:
+        return Route(path, without_thread if at_once else endpoint, methods=["GET"])
+
+    def of_run(path: str, answer: RunAnswer, at_once: bool = False) -> Route:
         def answer_run(explorer: Explorer, request: Request, query: Query) -> Response:
             return answer(explorer.ready(_number(request)), query)
 
-        return get(f"/api/runs/{{run}}/{path}", answer_run)
+        return get(f"/api/runs/{{run}}/{path}", answer_run, at_once)
 
     def post(path: str, answer: Callable[[Explorer, int, Any], Response]) -> Route:
         async def endpoint(request: Request) -> Response:
@@ -87,7 +90,7 @@ def routes(explorer: Explorer) -> list[BaseRoute]:
         of_run("code", _code),
         of_run("facts", lambda ready, query: _json(facts(ready, query), query)),
         of_run("effects", lambda ready, query: _json(latent_effects(ready.opened, query), query)),
-        of_run("originals", _originals),
+        of_run("originals", _originals, at_once=True),  # what the pointer waits for: a few samples that are in memory
         *(of_run(name, _maker(recipe)) for name, recipe in RECIPES.items()),
     ]
 

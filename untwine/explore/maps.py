@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from untwine._typing import Array
+from untwine.explore import tsne_process
 from untwine.explore.workers import Worker
-from untwine.metrics.clustering import tsne
 
 Plane = Literal["pca", "tsne"]
 PLANES: tuple[str, ...] = get_args(Plane)
@@ -59,7 +59,7 @@ class Maps:
         codes = self._codes[block]
         try:
             narrow = codes if codes.shape[1] <= MAX_DIMENSIONS else principal_components(codes, MAX_DIMENSIONS)
-            done = Map(tsne(narrow).astype(np.float32))
+            done = Map(tsne_process.plane(narrow).astype(np.float32))
         except Exception as error:  # there is nobody to raise it to: the page shows it
             done = Map(error=f"t-SNE of the {block} block failed: {error}")
         with self._lock:

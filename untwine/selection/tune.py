@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from untwine.data import Splits, validation_split
-from untwine.evaluation.ranking import label_free
+from untwine.evaluation.ranking import GAP, label_free
 from untwine.evaluation.scoring import evaluate
 from untwine.method.contract import Method
 from untwine.methods import find_method
@@ -22,7 +22,7 @@ from untwine.plots.tuning import tuning_history
 from untwine.registry.checks import check_int
 from untwine.registry.extras import optional
 from untwine.runs import files
-from untwine.runs.scores import read_scores
+from untwine.runs.scores import Score, read_scores
 from untwine.selection.budget import MARGIN, Clock, batch_of, few_samples, lengths, speed, wanted_epochs, within
 from untwine.selection.candidates import metrics_of, supervision
 from untwine.selection.progress import budget_bar
@@ -196,7 +196,9 @@ class _Search:
         short = type(self.method)(**{**self.method.get_params(), **dict.fromkeys(lengths(self.method), 1)})
         short.fit(few_samples(train, batch_of(short)))
         began = time.monotonic()
-        evaluate(short, self._splits().test, self.metrics, skip_inapplicable=True)
+        scores = evaluate(short, self._splits().test, self.metrics, skip_inapplicable=True)
+        if self.score == LABEL_FREE and "counterfactual" in self.metrics:
+            _check_value(scores)
         return within(wanted_epochs(self.method, at), at, MARGIN * clock.left / TRIALS - (time.monotonic() - began))
 
     def _splits(self) -> Splits:
@@ -290,6 +292,17 @@ class _Search:
                 figure.savefig(file, format="png", dpi=120, facecolor="white")
         value = max((trial.value for trial in valued if trial.value is not None), default=None)
         return Tuned(best, value, trials, fit_line(self.source, best, self.folder / "best"), self.folder, history)
+
+
+def _check_value(scores: Mapping[str, Score]) -> None:
+    """Refuse data on which no trial would have a value without labels, before the budget is spent on them."""
+    gap = scores.get("counterfactual_gap.x")
+    if label_free(scores) is None and (gap is None or gap.value < GAP):
+        got = "there are too few samples to learn it" if gap is None else f"got a gap of {gap.value:.2f}"
+        raise ValueError(
+            f"data must let a network tell targets from backgrounds in the validation split, with a gap of at least {GAP}, for "
+            f"a value without labels; {got}; pass more samples, or name another score."
+        )
 
 
 def fit_line(source: Source, method: Method, out: Path) -> str:

@@ -87,7 +87,7 @@ export class Scatter {
     return [places[2 * i], places[2 * i + 1]];
   }
 
-  // `data-drawn` is there while the canvas shows what it should.
+  // `data-drawn` is there while the canvas shows what it should: the milliseconds that it took.
   draw() {
     this.seen = null;
     delete this.element.dataset.drawn;
@@ -95,8 +95,9 @@ export class Scatter {
     this.pending = requestAnimationFrame(() => {
       this.pending = 0;
       if (this.n && this.width && this.colours?.length === 3 * this.n) {
+        const begun = performance.now();
         this.stampAll();
-        this.element.dataset.drawn = "";
+        this.element.dataset.drawn = (performance.now() - begun).toFixed(1);
       }
       this.drawOver();
     });
@@ -105,26 +106,27 @@ export class Scatter {
   stampAll() {
     const context = this.base.getContext("2d");
     const { width, height } = this.base;
-    const image = context.createImageData(width, height);
+    if (this.image?.width !== width || this.image.height !== height) this.image = context.createImageData(width, height);
     const paper = rgb(getComputedStyle(this.element).getPropertyValue("--plot").trim());
-    const pixels = new Uint32Array(image.data.buffer);
+    const pixels = new Uint32Array(this.image.data.buffer);
     pixels.fill((255 << 24) | (paper[2] << 16) | (paper[1] << 8) | paper[0]);
-    const stamp = disc((this.n > 8000 ? 1.7 : this.n > 2000 ? 2.2 : this.n > 300 ? 3 : 4.5) * this.ratio * Math.min(2, this.zoom.scale ** 0.3));
+    const radius = (this.n > 8000 ? 1.7 : this.n > 2000 ? 2.2 : this.n > 300 ? 3 : 4.5) * this.ratio * Math.min(2, this.zoom.scale ** 0.3);
     const step = this.n % STRIDE ? STRIDE : STRIDE + 2;
     const places = this.places();
     const visit = (alpha, which) => {
+      const stamp = disc(radius, alpha, width);
       for (let k = 0, i = 0; k < this.n; k += 1, i = (i + step) % this.n) {
         if (which !== null && this.selected[i] !== which) continue;
         const x = Math.round(places[2 * i] * this.ratio);
         const y = Math.round(places[2 * i + 1] * this.ratio);
-        blend(image.data, width, height, x, y, stamp, this.colours, 3 * i, alpha);
+        blend(pixels, width, height, x, y, stamp, this.colours, 3 * i);
       }
     };
     if (this.selected) {
       visit(0.13, 0);
       visit(1, 1);
     } else visit(0.85, null);
-    context.putImageData(image, 0, 0);
+    context.putImageData(this.image, 0, 0);
   }
 
   drawOver() {
@@ -287,27 +289,33 @@ export class Scatter {
   }
 }
 
-function disc(radius) {
-  const stamp = [];
+// A disc as pixels: where each lies from its middle, and its weight in 256ths, antialiased.
+function disc(radius, alpha, width) {
   const reach = Math.ceil(radius);
+  const cells = [];
   for (let dy = -reach; dy <= reach; dy += 1) {
     for (let dx = -reach; dx <= reach; dx += 1) {
-      const cover = Math.min(1, Math.max(0, radius + 0.5 - Math.hypot(dx, dy)));
-      if (cover) stamp.push([dx, dy, cover]);
+      const weight = Math.round(256 * alpha * Math.min(1, Math.max(0, radius + 0.5 - Math.hypot(dx, dy))));
+      if (weight) cells.push({ dx, dy, weight });
     }
   }
-  return stamp;
+  const of = (field) => Int32Array.from(cells, field);
+  return { reach, dx: of((one) => one.dx), dy: of((one) => one.dy), offset: of((one) => one.dy * width + one.dx), weight: of((one) => one.weight) };
 }
 
-function blend(data, width, height, x, y, stamp, colours, at, alpha) {
-  for (let k = 0; k < stamp.length; k += 1) {
-    const px = x + stamp[k][0];
-    const py = y + stamp[k][1];
-    if (px < 0 || py < 0 || px >= width || py >= height) continue;
-    const pixel = 4 * (py * width + px);
-    const a = alpha * stamp[k][2];
-    data[pixel] += a * (colours[at] - data[pixel]);
-    data[pixel + 1] += a * (colours[at + 1] - data[pixel + 1]);
-    data[pixel + 2] += a * (colours[at + 2] - data[pixel + 2]);
+// Red and blue are mixed in one multiplication, which takes a third of the time of one for each channel.
+function blend(pixels, width, height, x, y, { reach, dx, dy, offset, weight }, colours, at) {
+  if (x < -reach || y < -reach || x >= width + reach || y >= height + reach) return;
+  const whole = x >= reach && y >= reach && x < width - reach && y < height - reach;
+  const redBlue = colours[at] | (colours[at + 2] << 16);
+  const green = colours[at + 1] << 8;
+  const middle = y * width + x;
+  for (let k = 0; k < offset.length; k += 1) {
+    if (!whole && (x + dx[k] < 0 || x + dx[k] >= width || y + dy[k] < 0 || y + dy[k] >= height)) continue;
+    const under = pixels[middle + offset[k]];
+    const rest = 256 - weight[k];
+    const mixed = ((Math.imul(redBlue, weight[k]) + Math.imul(under & 0xff00ff, rest) + 0x800080) >>> 8) & 0xff00ff;
+    const greens = ((Math.imul(green, weight[k]) + Math.imul(under & 0xff00, rest) + 0x8000) >>> 8) & 0xff00;
+    pixels[middle + offset[k]] = 0xff000000 | mixed | greens;
   }
 }
