@@ -25,6 +25,7 @@ def quick_readers():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cross_fitting, "STEPS", cross_fitting.STEPS // 5)
+        patch.setattr(cross_fitting, "STEPS_PER_CLASS", cross_fitting.STEPS_PER_CLASS // 3)
         yield
 
 
@@ -44,6 +45,7 @@ def forked_workers():
 def full_readers(monkeypatch):
     """Train the networks that read codes for all their steps, as they do for users."""
     monkeypatch.setattr("untwine.metrics.cross_fitting.STEPS", 300)
+    monkeypatch.setattr("untwine.metrics.cross_fitting.STEPS_PER_CLASS", 8)
 
 
 @pytest.fixture
