@@ -1,4 +1,5 @@
 import gc
+import importlib
 import signal
 import sys
 from pathlib import Path
@@ -18,15 +19,27 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+QUICK = {"cross_fitting": {"STEPS": 60, "STEPS_PER_CLASS": 2}, "mlp": {"STEPS": 150, "STEPS_PER_CLASS": 3}}
+
+
 @pytest.fixture(autouse=True, scope="session")
 def quick_readers():
-    """Train the networks that read codes for a fifth of their steps: few tests look at how well they do."""
-    from untwine.metrics import cross_fitting
-
+    """Train the networks that read codes for fewer steps: most tests look at other things, or see the same after these."""
+    full = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cross_fitting, "STEPS", cross_fitting.STEPS // 5)
-        patch.setattr(cross_fitting, "STEPS_PER_CLASS", cross_fitting.STEPS_PER_CLASS // 3)
-        yield
+        for module, values in QUICK.items():
+            for name, value in values.items():
+                of = importlib.import_module(f"untwine.metrics.{module}")
+                full.append((of, name, getattr(of, name)))
+                patch.setattr(of, name, value)
+        yield full
+
+
+@pytest.fixture
+def full_readers(quick_readers, monkeypatch):
+    """Train the networks that read codes for all their steps, as they do for users."""
+    for setting in quick_readers:
+        monkeypatch.setattr(*setting)
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +52,6 @@ def forked_workers():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local, "START", context().get_start_method())
         yield
-
-
-@pytest.fixture
-def full_readers(monkeypatch):
-    """Train the networks that read codes for all their steps, as they do for users."""
-    monkeypatch.setattr("untwine.metrics.cross_fitting.STEPS", 300)
-    monkeypatch.setattr("untwine.metrics.cross_fitting.STEPS_PER_CLASS", 8)
 
 
 @pytest.fixture
