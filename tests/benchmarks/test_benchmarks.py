@@ -359,6 +359,7 @@ def test_the_speed_of_cells_needs_the_peer(capsys):
     assert "--speed needs --peer PYTHON" in capsys.readouterr().err
 
 
+@pytest.mark.soak
 def test_both_ways_to_wait_are_measured_and_said(capsys):
     assert waiting.main(["--quick"]) == 0
     lines = capsys.readouterr().out.splitlines()

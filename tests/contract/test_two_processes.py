@@ -3,10 +3,12 @@
 import dataclasses
 import os
 import socket
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from preloaded import context
 from small import DATA, NAMES, TRAINED, counts, small, treatments, with_covariates
 from torch import multiprocessing
 
@@ -78,12 +80,12 @@ def fitted(name, kind, nets):
     return method.fit(with_covariates(data) if "covariates" in options else data)
 
 
-def worker(rank, port, folder):
+def worker(rank, port, folder, cases):
     torch.set_num_threads(1)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank))
     with distributed.process_group():
         assert distributed.world() == 2
-        for case in CASES:
+        for case in cases:
             method = fitted(*case)
             torch.save(_state(method), _file(folder, case, rank))
         torch.save(_pieces(rank), folder / f"pieces-{rank}.pt")
@@ -119,17 +121,31 @@ def _pieces(rank):
     return out
 
 
+def requested(items):
+    """Return the cases of the tests that are to run."""
+    return [item.callspec.params["case"] for item in items if item.path == Path(__file__) and hasattr(item, "callspec")]
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, request):
     folder = tmp_path_factory.mktemp("two")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    multiprocessing.spawn(worker, (port, folder), nprocs=2)
+    context()  # whose server has the imports
+    cases = requested(request.session.items)
+    multiprocessing.start_processes(worker, (port, folder, cases), nprocs=2, start_method="forkserver")
     return folder
 
 
-@pytest.mark.parametrize("case", CASES, ids="-".join)
+def is_long(case):
+    """Tell the cases of the long tests: convolutions without norm, where those with batch norm have all that they have."""
+    return case[1:] == NETS[1] and "+" not in case[0]
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id="-".join(case), marks=pytest.mark.soak if is_long(case) else ()) for case in CASES]
+)
 def test_two_processes_take_the_step_of_one(folder, case):
     alone = fitted(*case)
     both = [torch.load(_file(folder, case, rank), weights_only=True) for rank in (0, 1)]

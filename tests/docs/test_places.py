@@ -1,13 +1,11 @@
 """How many places a new method, metric, data set, command and section of the report takes: each is added to a copy and used."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from one_process import run_commands
 
 ROOT = Path(__file__).parents[2]
 METHOD = '''
@@ -71,7 +69,7 @@ LINES = {
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A copy of the package with one of each; returns a function that runs the copy's command line."""
+    """A copy of the package with one of each; returns it with what the new command printed."""
     copy = tmp_path_factory.mktemp("copy")
     shutil.copytree(ROOT / "untwine", copy / "untwine", ignore=shutil.ignore_patterns("__pycache__"))
     for path, text in FILES.items():
@@ -81,30 +79,24 @@ def run(tmp_path_factory):
         assert text.count(f"\n{before}") == 1
         (copy / path).write_text(text.replace(f"\n{before}", f"\n{line}{before}", 1))
 
-    def command(*words):
-        done = subprocess.run(
-            [sys.executable, "-m", "untwine", *words],
-            cwd=copy,
-            env=os.environ | {"PYTHONPATH": str(copy)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    command("fit", "new_pca", "--data", "new_data", "--set", "n_latent=2", "--out", "run", "--quiet")
-    command("evaluate", "run", "--metrics", "new_metric", "--quiet")
-    command("report", "run")
-    return copy, command
+    ended = run_commands(
+        copy,
+        ["fit", "new_pca", "--data", "new_data", "--set", "n_latent=2", "--out", "run", "--quiet"],
+        ["evaluate", "run", "--metrics", "new_metric", "--quiet"],
+        ["report", "run"],
+        ["new"],
+        path=[copy],
+    )
+    assert [one.code for one in ended] == [0] * 4, ended
+    return copy, ended[-1].out
 
 
 def test_each_is_there_after_its_file_and_at_most_one_line(run):
-    copy, command = run
+    copy, out = run
     assert "new_pca" in (copy / "run" / "method.json").read_text()
     assert '"new.z"' in (copy / "run" / "scores.json").read_text()
     assert "A new section" in (copy / "run" / "report.html").read_text()
-    assert command("new") == "the new command ran\n"
+    assert out == "the new command ran\n"
 
 
 @pytest.mark.parametrize(

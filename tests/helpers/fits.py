@@ -8,7 +8,7 @@ def fit(name, out):
     import torch
 
     torch.set_num_threads(1)
-    small(name, epochs=20).fit(vectors(), out=out, resume=True, every=0)
+    small(name, epochs=12).fit(vectors(), out=out, resume=True, every=0)
 
 
 def start(name, out):

@@ -12,7 +12,7 @@ DRUGS = ("drug_a", "drug_b", "drug_c")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_every_block_predicts_its_own_response_and_the_others_do_at_chance(seed):
     data = un.load("toy_treatments", seed=seed)
-    method = un.PrincipledVAE.fixed(salient="per_target", n_salient=2, width=64, epochs=150, seed=seed).fit(data.train)
+    method = un.PrincipledVAE.fixed(salient="per_target", n_salient=2, width=64, epochs=80, lr=2e-3, seed=seed).fit(data.train)
     scores = evaluate(method, data.test, ["responses"])
     for own in DRUGS:
         for block in DRUGS:

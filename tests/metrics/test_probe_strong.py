@@ -9,6 +9,8 @@ import torch
 from untwine.metrics import factor_r2, probe_accuracy, strong_factor_r2, strong_probe_accuracy
 from untwine.metrics.intervals import fold_interval
 
+pytestmark = pytest.mark.usefixtures("full_readers")
+
 
 def separable(n=400, classes=4, seed=0):
     rng = np.random.default_rng(seed)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import exit_code
+from one_process import run_commands
 
 import untwine as un
 from untwine.data.catalogue import DATA_SETS
@@ -45,55 +47,53 @@ def installed(tmp_path_factory):
     return folder / "site"
 
 
-def python(folder, *words, site=None, code=0):
-    """Run Python in a folder, with the package or without."""
-    paths = [str(site)] if site else []
-    done = subprocess.run(
-        [sys.executable, *map(str, words)],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
+CATALOGUES = """
+import json
+from untwine.data.catalogue import DATA_SETS
+from untwine.evaluation.registry import METRICS
+from untwine.methods import METHODS
+
+print(json.dumps({"METHODS": [*METHODS], "METRICS": [*METRICS], "DATA_SETS": [*DATA_SETS]}))
+"""
 
 
-def run(folder, *words, site=None, code=0):
-    """Run a command of untwine likewise."""
-    return python(folder, "-m", "untwine", *words, site=site, code=code)
-
-
-def names(folder, site):
-    """Return the names in each catalogue of a new process, with the package or without."""
-    code = (
-        "import json; from untwine.methods import METHODS; from untwine.evaluation.registry import METRICS; "
-        "from untwine.data.catalogue import DATA_SETS; "
-        "print(json.dumps({'METHODS': [*METHODS], 'METRICS': [*METRICS], 'DATA_SETS': [*DATA_SETS]}))"
-    )
-    return json.loads(python(folder, "-c", code, site=site))
+def names(site):
+    """Return the names in each catalogue of a new process that finds the package."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", CATALOGUES], env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 def test_an_installed_package_is_listed_fitted_scored_reported_and_studied(installed, tmp_path):
-    here, there = (names(tmp_path, site) for site in (None, installed))
+    there, here = names(installed), {"METHODS": METHODS, "METRICS": METRICS, "DATA_SETS": DATA_SETS}
     for what, name in (("METHODS", "whitening"), ("METRICS", "mean_norm"), ("DATA_SETS", "two_blobs")):
         assert set(there[what]) - set(here[what]) == {name}
-    assert "whitening" in run(tmp_path, "list", "methods", site=installed)
-    run(tmp_path, "fit", "whitening", "--data", "two_blobs", "--set", "factor=2.0", "--out", "run", "--quiet", site=installed)
-    run(tmp_path, "evaluate", "run", "--metrics", "mean_norm", "reconstruction", "--quiet", site=installed)
+    (tmp_path / "own.toml").write_text(STUDY)
+    ended = run_commands(
+        tmp_path,
+        ["list", "methods"],
+        ["fit", "whitening", "--data", "two_blobs", "--set", "factor=2.0", "--out", "run", "--quiet"],
+        ["evaluate", "run", "--metrics", "mean_norm", "reconstruction", "--quiet"],
+        ["report", "run"],
+        ["study", "run", "own.toml", "--quiet"],
+        ["study", "table", "own.toml"],
+        path=[installed],
+    )
+    assert [one.code for one in ended] == [0] * 6, ended
+    assert "whitening" in ended[0].out
     scores = json.loads((tmp_path / "run" / "scores.json").read_text())
     assert scores["mean_norm.z"]["value"] == pytest.approx(2 * np.sqrt(3), rel=0.2)
     assert scores["reconstruction.x"]["value"] < 1e-6
-    run(tmp_path, "report", "run", site=installed)
     page = (tmp_path / "run" / "report.html").read_text()
     assert "How long are the codes of this block on average?" in page
-    (tmp_path / "own.toml").write_text(STUDY)
-    run(tmp_path, "study", "run", "own.toml", "--quiet", site=installed)
-    assert "1 of 1" in run(tmp_path, "study", "table", "own.toml", site=installed)
+    assert "1 of 1" in ended[-1].out
 
-    # Where the package is not, the run says whose method it is.
-    error = run(tmp_path, "evaluate", "run", code=2)
+
+def test_where_the_package_is_not_a_run_says_whose_method_it_is(installed, tmp_path, capsys):
+    [done] = run_commands(tmp_path, ["fit", "whitening", "--data", "two_blobs", "--out", "run", "--quiet"], path=[installed])
+    assert done.code == 0
+    assert exit_code("evaluate", tmp_path / "run") == 2
+    error = capsys.readouterr().err
     assert "'whitening'" in error
     assert error.count("\n") == 1
 

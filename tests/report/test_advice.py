@@ -49,6 +49,16 @@ def test_a_disentangled_run_needs_no_advice(folder):
     assert advice(run) == ""
 
 
+def test_what_could_be_better_does_not_contradict_a_good_verdict(folder):
+    leak = {"leakage_group.common": score(0.87, "lower"), "explained.x": score(0.8, "higher")}
+    separated = run_of(folder, scores=good() | leak)
+    assert verdict(separated).status == "disentangled"
+    assert list(advised(separated)) == ["The common block says which group a sample is of."]
+    assert "<h4>What could still be better, and what to try</h4>" in advice(separated)
+    failed = run_of(folder, name="failed", scores=good(0.3, 0.6) | leak)
+    assert "<h4>What failed, and what to try</h4>" in advice(failed)
+
+
 def test_a_collapsed_salient_block_is_named_with_its_numbers(folder):
     run = run_of(folder, {**PRINCIPLED, "beta_salient": 1000.0}, codes=SALIENT, scores=good(0.3, 0.6))
     assert advised(run) == {"The salient block has collapsed.": ["lower beta_salient (1000 now)", *SCALE]}

@@ -21,6 +21,7 @@ from untwine.selection.budget import Clock
 from untwine.selection.candidates import choose, supervision
 from untwine.selection.runs import Source, cell_of, run_all
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
 TINY = {"n_common": 3, "n_salient": 2, "width": 8, "batch": 16, "networks": "mlp"}
 
 

@@ -17,6 +17,7 @@ from untwine.selection.space import MOST, RANGES, Range, search_space
 from untwine.selection.tune import fit_line
 
 pytest.importorskip("optuna")
+pytestmark = pytest.mark.usefixtures("forked_workers")
 TINY = {"n_common": 3, "n_salient": 2, "width": 4, "batch": 16, "networks": "mlp", "epochs": 1}
 FIELDS = {"beta_salient": (0.1, 1.0), "n_common": (2, 4)}
 
@@ -146,6 +147,30 @@ def test_the_command_prints_a_line_that_runs(tmp_path, capsys):
     assert "LOW:HIGH" in capsys.readouterr().err
     assert exit_code("tune", "--out", tmp_path / "x") == 2
     assert "tune needs data" in capsys.readouterr().err
+
+
+def test_a_best_trial_that_did_not_come_apart_is_not_recommended_without_a_word(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(module._Search, "_choose_epochs", lambda search, *_: vars(search).update(in_full=50) or {"epochs": 1})
+    options = ("--trials", 1, "--minutes", 5, "--out", tmp_path / "out", "--quiet")
+    sizes = (f"--data-set {name}=100".split() for name in ("n_target", "n_background", "n_test"))
+    data = ("--data", "grassy_digits", *(word for size in sizes for word in size), "--data-set", "size=8", "--set", "width=4")
+    run("tune", "principled_vae", *data, "--field", "n_salient=1:4", *options)
+    assert "In the best trial the blocks came not apart: valid 0." in (printed := capsys.readouterr().out)
+    assert "Its 1 epochs were few: a whole fit has 50; pass 50.0 times the --minutes." in printed
+    apart = {"valid": 0.8, "private": 0.9, "quiet": 0.75, "explained": 0.5}
+    told = {"method": un.PrincipledVAE(), "value": 0.4, "command": "", "folder": tmp_path, "history": tmp_path}
+    for terms, words in ((apart, ""), (apart | {"quiet": 0.5}, "came only partly apart: quiet 0.50"), ({}, "")):
+        tuned = module.Tuned(trials=(module.Trial(0, {}, 0.4, terms),), epochs=20, in_full=20, **told)
+        assert words in tuned.advice
+        assert bool(words) == bool(tuned.advice)
+        assert "few" not in tuned.advice
+
+
+def test_trials_without_a_value_count_as_trials(tmp_path, capsys):
+    data = ("--data", "toy_contrast", "--data-set", "n_target=40", "--data-set", "n_background=40", "--set", "width=4")
+    few = ("--trials", 2, "--minutes", 5, "--out", tmp_path / "out", "--quiet")
+    assert exit_code("tune", "principled_vae", *data, "--field", "n_salient=1:4", *few) == 2
+    assert "none of 2 has one" in capsys.readouterr().err
 
 
 def test_the_history_is_drawn_and_refuses_nothing():

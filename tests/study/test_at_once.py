@@ -14,6 +14,7 @@ from untwine.runs.locking import lock
 from untwine.study import results
 from untwine.study.cells import has_rows, try_cell
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
 STUDY = """
 title = "Shared"
 seeds = [0, 1, 2, 3]
@@ -40,14 +41,15 @@ def study(tmp_path):
     return un.Study.read(tmp_path / "shared.toml")
 
 
-def start(study, out):
-    command = [sys.executable, "-m", "untwine", "study", "run", str(study.path), "--out", str(out), "--workers", "1", "--quiet"]
+def start(study, out, on):
+    command = [sys.executable, "-m", "untwine", "study", "run", str(study.path), "--out", str(out), "--on", on, "--quiet"]
+    command += ["--workers", "1"] * (on == "local")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_two_processes_share_the_cells(study, tmp_path):
-    processes = [start(study, tmp_path / "runs") for _ in range(2)]
+    processes = [start(study, tmp_path / "runs", on) for on in ("local", "here")]
     ended = [(*process.communicate(timeout=120), process.returncode) for process in processes]
     assert [code for _, _, code in ended] == [0, 0], ended
     assert [err for _, err, _ in ended] == ["", ""]

@@ -14,6 +14,7 @@ from command_line import run
 import untwine as un
 from untwine.study import published
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "studies").glob("*.toml"))
 

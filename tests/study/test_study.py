@@ -25,6 +25,7 @@ from untwine.study import reading, results
 from untwine.study.cells import Cell, run_cell
 from untwine.study.executors import worker
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
 ROOT = Path(__file__).parents[2]
 STUDY = """
 title = "Tiny"
@@ -282,7 +283,7 @@ LONG = LONG[: LONG.index('[[row]]\nlabel = "PCA"')] + LONG[LONG.index('[[row]]\n
 
 def started(study, out, number):
     """Start a study as its user does: from Python, or, to be stopped by Ctrl-C, on the command line."""
-    code = f"import untwine as un; un.Study.read({str(study.path)!r}).run({str(out)!r})"
+    code = f"import untwine as un; un.Study.read({str(study.path)!r}).run({str(out)!r}, workers=1)"
     if number == signal.SIGINT:
         # A shell that runs the tests in the background has its children ignore Ctrl-C.
         code = (

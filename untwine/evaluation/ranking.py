@@ -29,6 +29,7 @@ from typing import Any
 
 EXPLAINED = "explained"
 GAP = 0.1  # of mean probabilities: below it the network that judges counterparts cannot tell real groups apart
+GOOD, BAD = 0.7, 0.3  # all terms at least GOOD where blocks are disentangled, one below BAD where they are not
 METRICS = ("counterfactual", "leakage", "background_quiet", "explained")
 CLASS_METRICS = ("reading", "explained")
 
@@ -78,6 +79,12 @@ def apart(terms: Mapping[str, float]) -> float:
     """Return the mean of all terms but the share that is explained: how far the blocks are apart."""
     rest = [term for name, term in terms.items() if name != EXPLAINED]
     return sum(rest) / len(rest)
+
+
+def separation(terms: Mapping[str, float]) -> str:
+    """Return disentangled, partly or not, by the terms without what is explained."""
+    rest = [term for name, term in terms.items() if name != EXPLAINED]
+    return "disentangled" if min(rest) >= GOOD else "not" if min(rest) < BAD else "partly"
 
 
 def _contrastive(score: Callable[[str], float]) -> dict[str, float]:

@@ -238,6 +238,8 @@ class LORD(ClassContent):
         return {"content": torch.exp(0.5 * logvar)}
 
     def _optimise_codes(self, x: Tensor) -> dict[str, Tensor]:
+        if torch.compiler.is_exporting():  # it would trace every step of the search
+            raise RuntimeError("it optimises the codes of each sample")
         nets = self.nets_
         start = {"class": nets["class_codes"].weight.detach().mean(0).expand(len(x), -1).clone()}
         if self.inference == "latent":

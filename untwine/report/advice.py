@@ -32,6 +32,7 @@ from untwine.report.verdict import (
     common_collapsed,
     finite_scores,
     salient_collapsed,
+    verdict,
 )
 from untwine.runs.history import terms
 from untwine.runs.reading import Run
@@ -39,6 +40,7 @@ from untwine.runs.reading import Run
 PRESENT = 0.25  # of the targets' salient energy: a background with more has salient codes
 MOST = 4  # suggestions
 BEHIND_A_COLLAPSE = ("under-trained", "poor reconstruction", "mislabelled")  # the others may follow from a collapse
+FAILED, COULD_BE_BETTER = "What failed, and what to try", "What could still be better, and what to try"
 STEP = 3  # times: by how much an option is raised or lowered at a time
 
 NOTHING = (
@@ -57,12 +59,16 @@ class Finding:
 
 
 def advice(run: Run) -> Markup:
-    """Return what failed in a run and what to try, as a list; nothing where nothing did."""
+    """Return what failed in a run and what to try, as a list; nothing where nothing did.
+
+    Where the scores with labels are good, what is listed comes from those without labels, and does not contradict them.
+    """
     items = []
     for finding in findings(run):
         to_try = join(" Try:", tag("ul", *(tag("li", text) for text in finding.suggestions))) if finding.suggestions else ""
         items.append(tag("li", tag("b", finding.failure), f" {finding.evidence}", to_try))
-    return join(tag("h4", "What failed, and what to try"), tag("ul", *items)) if items else Markup("")
+    heading = COULD_BE_BETTER if verdict(run).status == "disentangled" else FAILED
+    return join(tag("h4", heading), tag("ul", *items)) if items else Markup("")
 
 
 def findings(run: Run) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from untwine.evaluation.ranking import EXPLAINED, MEANINGS, Ranked, label_free
+from untwine.evaluation.ranking import EXPLAINED, MEANINGS, Ranked, label_free, separation
 from untwine.runs.diagnostics import Codes
 from untwine.runs.reading import Run, split
 from untwine.runs.scores import Score
@@ -19,8 +19,6 @@ COLLAPSED_VARIANCE, COLLAPSED_EFFECT = 0.05, 0.002
 
 # Shares of the way from the chance level to a perfect score: at least ENCODES to be in a block, at most LEAKS to be out of it.
 ENCODES, LEAKS = 0.5, 0.2
-# Of the terms without labels: all at least GOOD where blocks are disentangled, one below BAD where they are not.
-GOOD, BAD = 0.7, 0.3
 
 NOUNS = {
     "probe": "linear-probe accuracy",
@@ -108,8 +106,7 @@ def _without_labels(ranked: Ranked) -> Verdict:
     """Judge by the scores that need no labels: every term but what is explained must be high, and none may be low."""
     terms = {name: term for name, term in ranked.terms.items() if name != EXPLAINED}
     numbers = ", ".join(f"{name} {term:.2f} ({MEANINGS[name]})" for name, term in terms.items())
-    status = "disentangled" if min(terms.values()) >= GOOD else "not" if min(terms.values()) < BAD else "partly"
-    return Verdict(status, (f"Judged without labels, from 0 to 1: {numbers}.",))
+    return Verdict(separation(ranked.terms), (f"Judged without labels, from 0 to 1: {numbers}.",))
 
 
 def salient_collapsed(run: Run) -> bool:

@@ -9,12 +9,12 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from untwine.data import Splits, validation_split
-from untwine.evaluation.ranking import GAP, label_free
+from untwine.evaluation.ranking import GAP, GOOD, MEANINGS, label_free, separation
 from untwine.evaluation.scoring import evaluate
 from untwine.method.contract import Method
 from untwine.methods import find_method
@@ -31,7 +31,7 @@ from untwine.selection.space import Range, search_space
 
 JOURNAL, STATE, HISTORY = "trials.jsonl", "tuning.json", "history.png"
 TRIALS = 24  # that the budget is meant for: fewer and longer ones find less
-LABEL_FREE = "label_free"
+LABEL_FREE, TERMS, TRIED = "label_free", "terms", "tried"
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Trial:
     number: int
     fields: Mapping[str, float]
     value: float | None
+    terms: Mapping[str, float] = field(default_factory=dict)  # of the value without labels
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Tuned:
         The line that fits the best setting to the whole training split.
     folder, history
         The folder of the search, and the figure of its history.
+    epochs, in_full
+        The epochs of a trial, and those of a fit that is as long as a trial would be without a budget.
     """
 
     method: Method
@@ -67,6 +70,22 @@ class Tuned:
     command: str
     folder: Path
     history: Path
+    epochs: int
+    in_full: int
+
+    @property
+    def advice(self) -> str:
+        """What keeps the best trial from being recommended: blocks that did not come apart, trials that were too short."""
+        best = max((one for one in self.trials if one.value is not None), key=lambda one: one.value or 0.0, default=None)
+        if best is None or not best.terms or separation(best.terms) == "disentangled":
+            return ""
+        low = ", ".join(f"{name} {best.terms[name]:.2f} ({MEANINGS[name]})" for name in best.terms if best.terms[name] < GOOD)
+        how = "only partly" if separation(best.terms) == "partly" else "not"
+        text = f"In the best trial the blocks came {how} apart: {low}."
+        if self.epochs < self.in_full:
+            times = self.in_full / self.epochs
+            text += f" Its {self.epochs} epochs were few: a whole fit has {self.in_full}; pass {times:.1f} times the --minutes."
+        return text
 
 
 def tune(
@@ -146,6 +165,7 @@ class _Search:
     ) -> None:
         self.optuna, self.source, self.folder, self.method = optuna, source, folder, method
         self.space, self.score, self.seed = space, score, seed
+        self.in_full = 0  # epochs of a fit without a budget
         self.metrics = metrics_of(supervision(source.splits.train)) if score == LABEL_FREE else (score.rpartition(".")[0],)
 
     def prepare(self, clock: Clock, tell: Callable[[str], None]) -> Method:
@@ -161,7 +181,7 @@ class _Search:
         }
         if path.exists():
             known = files.read_json(path)
-            epochs = known.pop("epochs", None)
+            epochs, self.in_full = known.pop("epochs", None), known.pop("in_full", 0)
             if known != queued or not isinstance(epochs, dict) or set(epochs) != set(lengths(self.method)):
                 raise ValueError(
                     f"out must be a new folder, or that of the same search (method, fields, score, seed and data); "
@@ -172,7 +192,7 @@ class _Search:
             if any(self.folder.iterdir()):
                 raise ValueError(f"out must be a new folder, or that of a search; {self.folder} is not empty; choose another.")
             epochs = self._choose_epochs(clock, tell)
-            files.write_json(path, {**queued, "epochs": epochs})
+            files.write_json(path, {**queued, "epochs": epochs, "in_full": self.in_full})
         self.optuna.logging.set_verbosity(self.optuna.logging.WARNING)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the journal, which is experimental to Optuna
@@ -199,7 +219,9 @@ class _Search:
         scores = evaluate(short, self._splits().test, self.metrics, skip_inapplicable=True)
         if self.score == LABEL_FREE and "counterfactual" in self.metrics:
             _check_value(scores)
-        return within(wanted_epochs(self.method, at), at, MARGIN * clock.left / TRIALS - (time.monotonic() - began))
+        wanted = wanted_epochs(self.method, at)
+        self.in_full = sum(wanted.values())
+        return within(wanted, at, MARGIN * clock.left / TRIALS - (time.monotonic() - began))
 
     def _splits(self) -> Splits:
         return validation_split(self.source.splits)
@@ -224,9 +246,9 @@ class _Search:
         tell: Callable[[str], None],
     ) -> None:
         """Run trials until the time is over, or there are as many as wanted."""
-        longest, states = 0.0, self.optuna.trial.TrialState
+        longest = 0.0
         while clock.left > longest:
-            done = len(self.study.get_trials(deepcopy=False, states=[states.COMPLETE]))
+            done = sum(TRIED in trial.user_attrs for trial in self.study.get_trials(deepcopy=False))
             if most is not None and done >= most:
                 return
             began, queued = time.monotonic(), {}
@@ -243,7 +265,7 @@ class _Search:
                     tell(f"trial {len(self.study.get_trials(deepcopy=False))}{best}")
                     if result is not None:
                         place = str(result[0].folder(self.folder))
-                        self._tell(queued.pop(place)[0].number, Path(place), result[1])
+                        self._tell(queued.pop(place)[0], Path(place), result[1])
             if queued:  # stopped by the clock: the next call tries them again, from their checkpoints
                 return
             longest = max(longest, time.monotonic() - began)
@@ -260,18 +282,21 @@ class _Search:
             suggest(name, bounds.low, bounds.high, log=True)
         return trial
 
-    def _tell(self, number: int, run: Path, failed: str) -> None:
+    def _tell(self, trial: Any, run: Path, failed: str) -> None:
         scores = {} if failed else read_scores(run) or {}
+        trial.set_user_attr(TRIED, True)  # also where it has no value; one that was stopped is tried again
         if self.score == LABEL_FREE:
             ranked = label_free(scores)
             value = None if ranked is None else ranked.value
+            terms = {} if ranked is None else {name: float(term) for name, term in ranked.terms.items()}
+            trial.set_user_attr(TERMS, terms)
         else:
             one = scores.get(self.score)
             value = None if one is None else -one.value if one.direction == "lower" else one.value
         if value is None or not math.isfinite(value):
-            self.study.tell(number, state=self.optuna.trial.TrialState.FAIL)
+            self.study.tell(trial.number, state=self.optuna.trial.TrialState.FAIL)
         else:
-            self.study.tell(number, value)
+            self.study.tell(trial.number, value)
 
     def _best(self) -> float | None:
         values = [trial.value for trial in self.study.get_trials(deepcopy=False) if trial.value is not None]
@@ -280,7 +305,9 @@ class _Search:
     def result(self, method: Method) -> Tuned:
         """Return the best trial, and draw the history."""
         ended = [trial for trial in self.study.get_trials(deepcopy=False) if trial.state.is_finished()]
-        trials = tuple(Trial(number, dict(trial.params), trial.value) for number, trial in enumerate(ended))
+        trials = tuple(
+            Trial(number, dict(one.params), one.value, one.user_attrs.get(TERMS, {})) for number, one in enumerate(ended)
+        )
         valued = [trial for trial in trials if trial.value is not None]
         history = self.folder / HISTORY
         best = method
@@ -291,7 +318,8 @@ class _Search:
             with files.atomic(history) as file:
                 figure.savefig(file, format="png", dpi=120, facecolor="white")
         value = max((trial.value for trial in valued if trial.value is not None), default=None)
-        return Tuned(best, value, trials, fit_line(self.source, best, self.folder / "best"), self.folder, history)
+        command, epochs = fit_line(self.source, best, self.folder / "best"), sum(lengths(method).values())
+        return Tuned(best, value, trials, command, self.folder, history, epochs, self.in_full)
 
 
 def _check_value(scores: Mapping[str, Score]) -> None:

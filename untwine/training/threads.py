@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from untwine.registry.checks import check_int
 
 # Rounds of waiting after which a thread of GNU OpenMP sleeps, and milliseconds for those of LLVM and Intel. By default they
-# spin for long, and on a busy machine two threads may then be fifteen times slower than one.
+# spin for long, and on a busy machine two threads may then be several times slower than one.
 WAIT_POLICY: Mapping[str, str] = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
 WAIT_VARIABLES = ("OMP_WAIT_POLICY", *WAIT_POLICY)
 

@@ -66,7 +66,7 @@ def test_overwrite_replaces_the_whole_run(tmp_path):
 
 
 def test_ctrl_c_leaves_a_checkpoint_and_resuming_is_bit_exact(tmp_path):
-    long = ("fit", "vae", *DATA, "--set", "epochs=500", "--set", "width=8", "--quiet")
+    long = ("fit", "vae", *DATA, "--set", "epochs=250", "--set", "width=8", "--quiet")
     began = process(*long, "--every", 0.1, "--out", tmp_path / "run")
     while began.poll() is None and not (tmp_path / "run" / "checkpoint.safetensors").exists():
         time.sleep(0.02)

@@ -9,6 +9,7 @@ from cyclopts import App, CycloptsError
 import untwine as un
 from untwine.cli.commands.study import command as study
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
 STUDY = """
 title = "Tiny"
 seeds = [0, 1]

@@ -89,7 +89,9 @@ def command(
     valued = sorted((trial for trial in tuned.trials if trial.value is not None), key=lambda trial: -(trial.value or 0.0))
     if json:
         best: dict[str, Any] = {} if not valued else {"value": tuned.value, "fields": dict(valued[0].fields)}
-        print_json({"method": method, "trials": len(tuned.trials), "best": best, "command": tuned.command})
+        print_json(
+            {"method": method, "trials": len(tuned.trials), "best": best, "command": tuned.command, "advice": tuned.advice}
+        )
         return
     if not valued:
         raise ValueError(
@@ -99,6 +101,8 @@ def command(
         )
     names = list(valued[0].fields)
     _print_trials(names, [(one.value or 0.0, one.fields) for one in valued[:FIRST]], len(tuned.trials))
+    if tuned.advice:
+        print(f"\n{tuned.advice}")
     print(f"\n{tuned.command}\n\n{tuned.history}")
 
 

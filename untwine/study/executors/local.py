@@ -28,6 +28,7 @@ from untwine.study.executors.worker import BUSY_SECONDS, STOPPED, start, work_un
 TRIES = 3  # of a cell whose worker died
 STOP_SECONDS = 20.0  # that a stopped cell has to write a checkpoint
 STARTING = threading.Lock()
+START = "spawn"  # how a worker's process starts: with the environment of now, before torch is imported
 
 
 def run_cells(cells: Sequence[Cell], out: Path, workers: int | None, threads: int, log: Path) -> Replies:
@@ -127,7 +128,7 @@ class Worker:
             self.process.join()
 
     def _start(self) -> ProcessPoolExecutor:
-        pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), start, (self.threads, str(self.log)))
+        pool = ProcessPoolExecutor(1, multiprocessing.get_context(START), start, (self.threads, str(self.log)))
         with _starting():
             started = pool.submit(os.getpid)
         self.pool = pool
