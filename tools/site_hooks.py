@@ -28,6 +28,7 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)([^)]*)\)")
 FENCED = re.compile(r"(^```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
+INDENT = re.compile(r"^ {2,3}(?=\S)", re.MULTILINE)  # of what is inside a list; Python-Markdown wants four spaces, others two
 MATH = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 
 
@@ -85,7 +86,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     uri = page.file.src_uri
     source = site_pages.ROOT_PAGES.get(uri, f"docs/{uri}")
     text = "".join(
-        piece if piece.startswith("```") else LINK.sub(lambda found: _relink(found, source, uri), piece)
+        piece if piece.startswith("```") else INDENT.sub("    ", LINK.sub(lambda found: _relink(found, source, uri), piece))
         for piece in FENCED.split(markdown)
     )
     notebook = notebooks.path(uri)
@@ -95,7 +96,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         logging.getLogger("mkdocs.hooks").warning(
             "the notebook of %s is of other Python; run `make notebooks`, or delete it.", uri
         )
-    return notebooks.SMALLER.sub("", text)
+    # What is not run is Python all the same; a fence with a word more would be none, and what follows would be in its place.
+    return notebooks.SMALLER.sub("", text).replace("```python no-run\n", "```python\n")
 
 
 def _relink(found: re.Match[str], source: str, uri: str) -> str:

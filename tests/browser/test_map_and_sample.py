@@ -53,6 +53,24 @@ def test_the_map_of_each_block_is_there_and_becomes_tsne(open_page):
     assert len(colours) > 20  # points in several colours, antialiased
 
 
+def test_a_point_has_the_colour_of_its_legend_on_the_paper_of_the_map(open_page, images):
+    method, test = images
+    page = open_page(color_scheme="dark")
+    salient = Map(page, "salient", method.encode(test.x))
+    i = salient.alone()
+    x, y = np.rint(salient.local[i]).astype(int)
+    pixels = shown(salient.element.locator("canvas").first).astype(float)
+    entry = page.locator(
+        ".legend button", has=page.locator(f"span:text-is('{test.labels[i] if test.labels[i] >= 0 else 'not known'}')")
+    )
+    colour = [
+        float(one) for one in re.findall(r"\d+", entry.locator("i").evaluate("one => getComputedStyle(one).backgroundColor"))
+    ]
+    paper = pixels[:, 0, 0]
+    np.testing.assert_allclose(pixels[:, y, x], 0.85 * np.array(colour) + 0.15 * paper, atol=2)
+    np.testing.assert_array_equal(pixels[:, y, x + 9], paper)
+
+
 def test_hovering_shows_the_sample_in_all_maps(open_page, images):
     method, test = images
     page = open_page()

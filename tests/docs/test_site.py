@@ -155,8 +155,8 @@ def test_notebooks_are_of_the_present_python_of_their_pages():
     pages = {tool["path"](page.relative_to(DOCS).as_posix()): page for page in tool["pages"]()}
     kept = set((DOCS / "notebooks").glob("*.ipynb"))
     assert kept <= set(pages), "notebooks without a page"
-    stale = [pages[path].name for path in sorted(kept) if not tool["is_current"](pages[path])]
-    assert stale == [], "run `make notebooks`, or delete them: their pages are then shown without outputs"
+    stale = [page.name for page in pages.values() if not tool["is_current"](page)]
+    assert stale == [], "run `make notebooks`: each page with Python shows its outputs"
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
@@ -233,6 +233,28 @@ def test_the_line_for_the_tests_is_not_shown(hooks):
     assert shown == text.replace("# in the tests: epochs=1\n", "")
 
 
+@needs_mkdocs
+def test_every_fence_of_a_page_is_one_that_the_site_knows(hooks, tools):
+    import site_pages
+
+    known = re.compile(r"^```(\w+( \{ \.output title=\"Output\" \})?)?$")
+    sources = {f"{path.relative_to(DOCS)}": path for path in DOCS.rglob("*.md")}
+    sources |= {page: ROOT / source for page, source in site_pages.ROOT_PAGES.items()}
+    wrong = []
+    for uri, path in sources.items():
+        shown = hooks.on_page_markdown(path.read_text(), SimpleNamespace(file=SimpleNamespace(src_uri=uri)), None, None)
+        wrong += [(uri, line) for line in shown.splitlines() if line.startswith("```") and not known.match(line)]
+    assert wrong == []
+
+
+@needs_mkdocs
+def test_lists_in_lists_are_indented_as_the_site_wants_it(hooks):
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="howto/no_such_page.md"))
+    text = "1. one\n   - inside\n\n   more of one\n2. two\n\n```\n  as it is\n```\n"
+    expected = "1. one\n    - inside\n\n    more of one\n2. two\n\n```\n  as it is\n```\n"
+    assert hooks.on_page_markdown(text, page, None, None) == expected
+
+
 # --- pages written from the code, and the gallery
 
 
@@ -269,3 +291,4 @@ def test_the_site_builds_without_a_warning_and_names_no_address_to_load_from(tmp
     built = list((tmp_path / "site").rglob("*.html"))
     assert len(built) > 150
     assert [(path.name, loads.findall(path.read_text())) for path in built if loads.search(path.read_text())] == []
+    assert [path.name for path in built if "<p>```" in path.read_text()] == []  # a fence that is none

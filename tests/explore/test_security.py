@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import shutil
+import socket
 
 import pytest
 from explored import ANSWERED, HOST, SENDING, SENT, TOKEN, Page
@@ -254,6 +255,26 @@ def content_of(folder):
     """Every file below a folder with its content and the time it was changed."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path: (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) for path in paths}
+
+
+def test_answers_are_sent_without_waiting_for_more():
+    options = []
+
+    async def answer(_, writer):
+        options.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+        await writer.wait_closed()
+
+    async def connect():
+        listening = listen(0)
+        async with await asyncio.start_server(answer, sock=listening):
+            reader, writer = await asyncio.open_connection(*listening.getsockname())
+            await reader.read()
+            writer.close()
+            await writer.wait_closed()
+
+    asyncio.run(connect())
+    assert options[0] != 0
 
 
 def test_nothing_is_written_but_a_named_selection(own):
