@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 
-from benchmarks import codes, explore, game, independent, new_process, scores, work
+from benchmarks import closed_forms, codes, explore, game, independent, new_process, scores, work
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.processes import in_processes
@@ -231,6 +231,7 @@ SUITES: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "import": importing,
     "infogan": infogan,
     "codes": learned_codes,
+    "contrastive_pca": closed_forms.contrastive_pca,
     "explore": exploring,
 }
 
