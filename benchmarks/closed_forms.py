@@ -25,15 +25,17 @@ SIZES = (
 
 def contrastive_pca(quick: bool) -> Iterator[Figure]:
     """The seconds of contrastive PCA with an alpha from its sweep, and the memory that it takes beside the samples."""
-    for name, kind, samples, few, rounds, bound in SIZES:
-        n, rounds = (few, 1) if quick else (samples, rounds)
+    for name, kind, samples, few, times, bound in SIZES:
+        n, rounds = (few, 1) if quick else (samples, times)
         measured: list[Round] = [_measure(kind, n) for _ in range(rounds)]
         detail = {"samples": n, "rounds": rounds, "medians": medians(measured)}
         seconds = [one["seconds"] for one in measured]
         yield figure(name.format(n=n), seconds, unit="s", bound=bound, direction="below", detail=detail)
         if kind == "vectors":
             ratio = [one["megabytes"] / one["samples"] for one in measured]
-            yield figure(f"peak memory of {n:,} x 2,000 over the samples'", ratio, bound=None if quick else 2.0, direction="below")
+            yield figure(
+                f"peak memory of {n:,} x 2,000 over the samples'", ratio, bound=None if quick else 2.0, direction="below"
+            )
 
 
 def _measure(kind: str, n: int) -> Round:
@@ -61,10 +63,10 @@ def main(kind: str, n: int) -> None:
     """Fit once, and print what it took as JSON."""
     x = draw(kind, n)
     groups = (np.arange(n) < n // 2).astype(np.int64)
-    start, cpu = perf_counter(), process_time()
-    import untwine as un
+    from untwine import ContrastivePCA, Samples  # what they take, the first size measures from outside
 
-    un.ContrastivePCA().fit(un.Samples(x, groups=groups))
+    start, cpu = perf_counter(), process_time()
+    ContrastivePCA().fit(Samples(x, groups=groups))
     seconds = {"seconds": perf_counter() - start, "cpu": process_time() - cpu}
     print(json.dumps({**seconds, "megabytes": new_process.megabytes(), "samples": x.nbytes / 2**20}))
 

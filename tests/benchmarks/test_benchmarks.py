@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the benchmarks are not ins
 
 import untwine
 from benchmarks import __main__ as program
-from benchmarks import cells, codes, game, independent, instructions, peer, scores, sides, waiting, work
+from benchmarks import cells, closed_forms, codes, game, independent, instructions, peer, scores, sides, waiting, work
 from benchmarks.against import TASKS, Task, against
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.processes import in_processes
@@ -175,6 +175,24 @@ def test_a_whole_run_replaces_the_latest_figures(tmp_path, monkeypatch):
     latest = (tmp_path / "latest.json").read_text()
     assert latest == (tmp_path / "out" / "bench.json").read_text()
     assert [one["name"] for one in json.loads(latest)["figures"]] == list(SUITES)
+
+
+def test_contrastive_pca_is_measured_in_new_processes(tmp_path):
+    program.main(["--quick", "--only", "contrastive_pca"], tmp_path)
+    figures = json.loads((tmp_path / "out" / "bench.json").read_text())["figures"]
+    assert [one["bound"] for one in figures] == [2.0, 8.0, 60.0, None]
+    first, images, _, memory = figures
+    assert first["value"] > images["value"] > 0  # with its imports
+    assert memory["value"] == pytest.approx(
+        figures[2]["detail"]["medians"]["megabytes"] / figures[2]["detail"]["medians"]["samples"], rel=0.01
+    )
+
+
+def test_the_samples_of_closed_forms_are_those_of_every_size():
+    assert closed_forms.draw("small", 405).shape == (405, 77)
+    x = closed_forms.draw("images", 300)
+    assert (x.shape, x.dtype) == ((300, 3, 64, 64), np.uint8)
+    assert x[:150].std() > x[150:].std()
 
 
 def test_new_processes_return_their_measurements(tmp_path):

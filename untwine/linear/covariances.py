@@ -12,6 +12,8 @@ from untwine.linear.randomised import leading_eigenvectors, orthonormalise
 from untwine.registry.sparse_vectors import is_sparse, to_dense
 from untwine.samples import BACKGROUND, Samples
 
+Precision = type[np.float32] | type[np.float64]
+
 CHUNK = 1024  # samples that are converted to float64 at a time
 ELEMENTS = 2**23  # that are centred at a time
 MAX_EXACT = 2_500  # up to so many samples or features the directions are exact
@@ -93,17 +95,17 @@ def _randomised(target: Array, background: Array, seed: int) -> GroupCovariances
     """Compute them in leading directions that a randomised method finds, in single precision."""
     n, features = target.shape[0] + background.shape[0], int(np.prod(target.shape[1:]))
     both = (_Columns if n < features else _Rows)(target, background, np.float32)
-    found = leading_eigenvectors(both.blocks, min(n, features), MAX_DIRECTIONS, seed)
-    axes = orthonormalise(found if n >= features else np.concatenate([U @ found for U in both.blocks()]))
+    V = leading_eigenvectors(both.blocks, min(n, features), MAX_DIRECTIONS, seed)
+    axes = orthonormalise(V if n >= features else np.concatenate([U @ V for U in both.blocks()]))
     return both.covariances(axes)
 
 
 class _Columns:
     r"""Some features (c, n + m) of target and background at a time, centred and scaled such that $X^T X$ is the covariance."""
 
-    def __init__(self, target: Array, background: Array, dtype: type = np.float64) -> None:
+    def __init__(self, target: Array, background: Array, dtype: Precision = np.float64) -> None:
         self.sides = [x.tocsc() if is_sparse(x) else x.reshape(len(x), -1) for x in (target, background)]  # type: ignore[attr-defined]
-        self.sizes, self.dtype, self.scale = tuple(x.shape[0] for x in self.sides), dtype, dtype(pixel_scale(target))
+        self.sizes, self.dtype, self.scale = (target.shape[0], background.shape[0]), dtype, dtype(pixel_scale(target))
         self.samples, self.features = sum(self.sizes), self.sides[0].shape[1]
         self.means, self.factors, self.variances = np.empty((2, self.features)), np.empty((2, self.features)), np.zeros(2)
         for start in range(0, self.features, self.step):
@@ -134,7 +136,7 @@ class _Columns:
         X = to_dense(self.sides[i][:, chosen]) / self.scale
         X -= self.means[i, chosen].astype(self.dtype)
         X *= self.factors[i, chosen].astype(self.dtype)
-        return X
+        return np.asarray(X)
 
     def covariances(self, axes: Array) -> GroupCovariances:
         """Return the covariances in orthonormal directions (d, r)."""
@@ -143,23 +145,28 @@ class _Columns:
             projected += U.T @ inside[start : start + len(U)]
             start += len(U)
         X, Y = projected[: self.sizes[0]], projected[self.sizes[0] :]
-        return GroupCovariances(self.means[1], axes, X.T @ X, Y.T @ Y, *self.sizes, *map(float, self.variances))
+        return GroupCovariances(
+            self.means[1], axes, X.T @ X, Y.T @ Y, *self.sizes, float(self.variances[0]), float(self.variances[1])
+        )
 
 
 class _Rows:
     """The same, some samples (c, d) at a time."""
 
-    def __init__(self, target: Array, background: Array, dtype: type) -> None:
+    def __init__(self, target: Array, background: Array, dtype: Precision) -> None:
         self.sides = [x if is_sparse(x) else x.reshape(len(x), -1) for x in (target, background)]
         self.dtype, self.scale = dtype, pixel_scale(target)
-        self.sizes = tuple(x.shape[0] for x in self.sides)
+        self.sizes = (target.shape[0], background.shape[0])
         self.means = [mean_of(x) / self.scale for x in self.sides]
         self.factors = [np.full(x.shape[1], 1 / np.sqrt(x.shape[0] - 1)) for x in self.sides]
-        self.variances = []
+        self.variances: list[float] = []
         for i, mean in enumerate(self.means):
-            squares = sum(np.square(X).sum(0, dtype=np.float64) for X in self._side(i)) * (self.sizes[i] - 1)
-            self.factors[i][_constant(squares, mean, self.sizes[i])] = 0
-            self.variances.append(float(squares[self.factors[i] > 0].sum()) / (self.sizes[i] - 1))
+            variance = np.zeros(len(mean))
+            for X in self._side(i):
+                variance += np.square(X).sum(0, dtype=np.float64)
+            constant = _constant(variance * (self.sizes[i] - 1), mean, self.sizes[i])
+            self.factors[i][constant] = 0
+            self.variances.append(float(variance[~constant].sum()))
 
     def blocks(self) -> Iterator[Array]:
         """Yield the samples in their order, targets first."""
@@ -170,18 +177,19 @@ class _Rows:
         x, mean, factor = self.sides[i], self.means[i], self.factors[i].astype(self.dtype)
         size = max(1, ELEMENTS // x.shape[1])
         for start in range(0, x.shape[0], size):
-            yield (to_dense(x[start : start + size]) / self.scale - mean).astype(self.dtype) * factor
+            X: Array = (to_dense(x[start : start + size]) / self.scale - mean).astype(self.dtype)
+            X *= factor
+            yield X
 
     def covariances(self, axes: Array) -> GroupCovariances:
         """Return the covariances in orthonormal directions (d, r)."""
-        inside, both = axes.astype(self.dtype), []
+        inside, r = axes.astype(self.dtype), axes.shape[1]
+        both = np.zeros((2, r, r))
         for i in range(2):
-            S = np.zeros((axes.shape[1], axes.shape[1]))
             for U in self._side(i):
-                P = np.float64(U @ inside)
-                S += P.T @ P
-            both.append(S)
-        return GroupCovariances(self.means[1], axes, *both, *self.sizes, *self.variances)
+                P = (U @ inside).astype(np.float64)
+                both[i] += P.T @ P
+        return GroupCovariances(self.means[1], axes, both[0], both[1], *self.sizes, *self.variances)
 
 
 def pixel_scale(x: Array) -> float:
@@ -193,7 +201,8 @@ def mean_of(x: Array) -> Array:
     """Return the mean (d,), in float64, of samples (n, d), which may be sparse."""
     if not is_sparse(x):
         return np.asarray(x.mean(axis=0, dtype=np.float64))
-    return np.bincount(x.indices, weights=x.data, minlength=x.shape[1]) / x.shape[0]  # type: ignore[attr-defined]
+    total = np.bincount(x.indices, weights=x.data, minlength=x.shape[1])  # type: ignore[attr-defined]
+    return np.asarray(total / x.shape[0])
 
 
 def _constant(squares: Array, mean: Array, n: int) -> Array:

@@ -1,7 +1,7 @@
 r"""The leading eigenvectors of $S = \sum_i U_i^T U_i$ by a randomised block Krylov method, from the blocks U_i (c, s) alone.
 
 Musco and Musco, *Randomized Block Krylov Methods for Stronger and Faster Approximate Singular Value Decomposition*, 2015: the
-eigenvectors are sought in the span of $Z, S Z, S^2 Z, \dots$ for a random Z, where they are found far sooner than by S^i Z alone.
+eigenvectors are sought in the span of $Z, S Z, S^2 Z, \dots$ for a random Z, sooner than in $S^i Z$ alone.
 Everything is in single precision; the eigenvectors are the same for the same seed.
 """
 
@@ -32,10 +32,10 @@ def leading_eigenvectors(blocks: Blocks, size: int, k: int, seed: int) -> Array:
         basis[:, one] = _orthonormal(Z, basis[:, :start])
         Z = multiply(basis[:, one])
         products[:, one] = Z
-    inside = np.float64(basis.T @ products)
+    inside = (basis.T @ products).astype(np.float64)
     values, vectors = linalg.eigh((inside + inside.T) / 2, subset_by_index=(len(inside) - k, len(inside) - 1))
     positive = values > ROUNDING * max(values[-1], 0.0)
-    return np.asarray(basis @ np.float32(vectors[:, positive][:, ::-1]))
+    return np.asarray(basis @ vectors[:, positive][:, ::-1].astype(np.float32))
 
 
 def orthonormalise(columns: Array) -> Array:
