@@ -1,7 +1,7 @@
 """LORD's stage one side by side with a straightforward step of the paper's Eq. 6.
 
-Gabbay and Hoshen, *Demystifying Inter-Class Disentanglement*, 2020, as one writes it down: the codes of all samples and classes are
-embeddings that one Adam updates densely, the generator has an Adam of its own, tensors are laid out as torch makes them, and
+Gabbay and Hoshen, *Demystifying Inter-Class Disentanglement*, 2020, as one writes it down: the codes of all samples and classes
+are embeddings that one Adam updates densely, the generator has an Adam of its own, tensors are laid out as torch makes them, and
 AdaIN is its formula. Generator, batch, data and loss (L1) are those of ours.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from statistics import median
 from time import perf_counter
 
@@ -32,10 +33,7 @@ def latent_optimisation(quick: bool) -> Iterator[Figure]:
     data = Samples(work.images(n, SHAPE), labels=np.arange(n) % CLASSES)
     for width, batch in ((4, 8),) if quick else ((8, 64), (64, 8)):
         straight = Straightforward(data, width, batch)
-        sides = {
-            "ours": lambda w=width, b=batch: ours(data, w, b, steps),
-            "straightforward": lambda s=straight: s.seconds(steps),
-        }
+        sides = {"ours": partial(ours, data, width, batch, steps), "straightforward": partial(straight.seconds, steps)}
         measured = interleaved(sides, rounds)
         each: list[Round] = [{name: 1000 * seconds for name, seconds in one.items()} for one in measured]
         yield figure(
@@ -54,8 +52,18 @@ def latent_optimisation(quick: bool) -> Iterator[Figure]:
 
 def ours(data: Samples, width: int, batch: int, steps: int) -> float:
     """Return the seconds from one of our steps to the next: the median of some."""
-    sizes = {"n_class": N_CLASS, "n_content": N_CONTENT, "width": width, "batch": batch}
-    method = Clocked(networks="adain", epochs=1, epochs_encoders=0, sigma=SIGMA, decay=DECAY, device="cpu", **sizes)
+    method = Clocked(
+        n_class=N_CLASS,
+        n_content=N_CONTENT,
+        networks="adain",
+        width=width,
+        batch=batch,
+        epochs=1,
+        epochs_encoders=0,
+        sigma=SIGMA,
+        decay=DECAY,
+        device="cpu",
+    )
     method.last = steps
     with suppress(EnoughError):
         method.fit(data)

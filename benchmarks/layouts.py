@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
-from untwine.networks import NETWORKS
+from untwine.networks import NETWORKS, NetworkPair
 from untwine.networks.adain import AdaINEncoder, AdaINGenerator
 
 SHAPE, CODES, BATCH = (3, 64, 64), 32, 32
@@ -44,18 +44,29 @@ def networks() -> dict[str, Callable[[int], Built]]:
     built: dict[str, Callable[[int], Built]] = {}
     for name, pair in NETWORKS.items():
         if pair.images_only and not pair.volumes:
-            built[f"{name} encoder"] = lambda n, p=pair: (p.encoder(SHAPE, CODES, p.default_width), (torch.rand(n, *SHAPE),))
-            built[f"{name} decoder"] = lambda n, p=pair: (p.decoder(CODES, SHAPE, p.default_width), (torch.randn(n, CODES),))
-    for width in (8, 64):  # the default, and the paper's
-        built[f"adain encoder, width {width}"] = lambda n, w=width: (
-            AdaINEncoder(SHAPE, CODES, w),
-            (torch.rand(n if w == 8 else max(2, n // 8), *SHAPE),),
-        )
-        built[f"adain generator, width {width}"] = lambda n, w=width: (
-            AdaINGenerator(SHAPE, CODES, CODES, w),
-            tuple(torch.randn(n if w == 8 else max(2, n // 8), CODES) for _ in range(2)),
-        )
+            built[f"{name} encoder"] = partial(_encoder, pair)
+            built[f"{name} decoder"] = partial(_decoder, pair)
+    for width, share in ((8, 1), (64, 8)):  # the default, and the paper's at an eighth of the batch
+        built[f"adain encoder, width {width}"] = partial(_adain_encoder, width, share)
+        built[f"adain generator, width {width}"] = partial(_adain_generator, width, share)
     return built
+
+
+def _encoder(pair: NetworkPair, n: int) -> Built:
+    return pair.encoder(SHAPE, CODES, pair.default_width), (torch.rand(n, *SHAPE),)
+
+
+def _decoder(pair: NetworkPair, n: int) -> Built:
+    return pair.decoder(CODES, SHAPE, pair.default_width), (torch.randn(n, CODES),)
+
+
+def _adain_encoder(width: int, share: int, n: int) -> Built:
+    return AdaINEncoder(SHAPE, CODES, width), (torch.rand(max(2, n // share), *SHAPE),)
+
+
+def _adain_generator(width: int, share: int, n: int) -> Built:
+    codes = tuple(torch.randn(max(2, n // share), CODES) for _ in range(2))
+    return AdaINGenerator(SHAPE, CODES, CODES, width), codes
 
 
 def _laid_out(built: Built, memory: torch.memory_format) -> Built:
