@@ -1,8 +1,8 @@
 """LORD's stage one side by side with a straightforward step of the paper's Eq. 6.
 
 Gabbay and Hoshen, *Demystifying Inter-Class Disentanglement*, 2020, as one writes it down: the codes of all samples and classes
-are embeddings that one Adam updates densely, the generator has an Adam of its own, tensors are laid out as torch makes them, and
-AdaIN is its formula. Generator, batch, data and loss (L1) are those of ours.
+are embeddings that one Adam updates densely, the generator has an Adam of its own, tensors have torch's usual layout, and AdaIN
+is its formula. Generator, batch, data and loss (L1) are those of ours.
 """
 
 from __future__ import annotations
