@@ -23,21 +23,22 @@ print(json.dumps({"torch": middle - start, "untwine": end - middle}))
 
 def importing() -> dict[str, float]:
     """Return the seconds that a new process takes to import torch, and then untwine."""
-    return _run("-c", IMPORT)
+    return run("-c", IMPORT)
 
 
 def peak(side: str, samples: int, threads: int) -> float:
     """Return the megabytes that a process reached while one side trained, or while it only imported what it needs."""
-    return _run("-m", "benchmarks.new_process", side, str(samples), str(threads))["megabytes"]
+    return run("-m", "benchmarks.new_process", side, str(samples), str(threads))["megabytes"]
 
 
-def _run(*arguments: str) -> dict[str, float]:
+def run(*arguments: str) -> dict[str, float]:
+    """Run Python with arguments and return the JSON of its last line."""
     done = subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return result
 
 
-def _megabytes() -> float:
+def megabytes() -> float:
     """Return this process's peak; on Linux from its own memory, since `ru_maxrss` begins with the peak of its parent."""
     status = Path("/proc/self/status")
     if status.exists():
@@ -62,7 +63,7 @@ def _train(side: str, samples: int, threads: int) -> None:
     elif side != "imports":
         work = Work(images(samples, (3, 32, 32)), conv, 1, scale=1.0)
         {"ours": sides.ours, "bare": sides.bare, "pythae": peer.pythae}[side](work)
-    print(json.dumps({"megabytes": _megabytes()}))
+    print(json.dumps({"megabytes": megabytes()}))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,18 @@ from typing import Literal
 
 import torch
 
-from benchmarks import codes, explore, game, independent, new_process, scores, work
+from benchmarks import (
+    closed_forms,
+    codes,
+    explore,
+    game,
+    independent,
+    latent_optimisation,
+    layouts,
+    new_process,
+    scores,
+    work,
+)
 from benchmarks.figures import Figure, Round, figure, interleaved, medians
 from benchmarks.peer import pythae
 from benchmarks.processes import in_processes
@@ -234,6 +245,9 @@ SUITES: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "import": importing,
     "infogan": infogan,
     "codes": learned_codes,
+    "lord": latent_optimisation.latent_optimisation,
+    "layouts": layouts.layouts,
+    "contrastive_pca": closed_forms.contrastive_pca,
     "explore": exploring,
 }
 

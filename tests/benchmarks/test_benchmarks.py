@@ -1,3 +1,4 @@
+import copy
 import json
 import os
 import re
@@ -13,12 +14,31 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the benchmarks are not ins
 
 import untwine
 from benchmarks import __main__ as program
-from benchmarks import cells, codes, game, independent, instructions, peer, scores, sides, waiting, work
+from benchmarks import (
+    cells,
+    closed_forms,
+    codes,
+    game,
+    independent,
+    instructions,
+    latent_optimisation,
+    layouts,
+    peer,
+    scores,
+    sides,
+    waiting,
+    work,
+)
 from benchmarks.against import TASKS, Task, against
 from benchmarks.figures import Figure, figure, interleaved, medians
 from benchmarks.processes import in_processes
 from benchmarks.suites import SUITES, _speed
 from benchmarks.work import Work
+from untwine import Samples
+from untwine.networks import NETWORKS
+from untwine.networks.adain import AdaIN
+from untwine.networks.class_content import Generator
+from untwine.networks.pretrained.reconstruction import mean_loss
 from untwine.training.batches import Batch
 
 
@@ -175,6 +195,56 @@ def test_a_whole_run_replaces_the_latest_figures(tmp_path, monkeypatch):
     latest = (tmp_path / "latest.json").read_text()
     assert latest == (tmp_path / "out" / "bench.json").read_text()
     assert [one["name"] for one in json.loads(latest)["figures"]] == list(SUITES)
+
+
+def test_contrastive_pca_is_measured_in_new_processes(tmp_path):
+    program.main(["--quick", "--only", "contrastive_pca"], tmp_path)
+    figures = json.loads((tmp_path / "out" / "bench.json").read_text())["figures"]
+    assert [one["bound"] for one in figures] == [2.0, 8.0, 60.0, None]
+    first, images, _, memory = figures
+    assert first["value"] > images["value"] > 0  # with its imports
+    assert memory["value"] == pytest.approx(
+        figures[2]["detail"]["medians"]["megabytes"] / figures[2]["detail"]["medians"]["samples"], rel=0.01
+    )
+
+
+def test_the_straightforward_step_of_lord_is_on_our_objective(monkeypatch):
+    data = Samples(work.images(6, latent_optimisation.SHAPE), labels=np.arange(6) % 2)
+    side = latent_optimisation.Straightforward(data, 2, 6)
+    monkeypatch.setattr(torch, "randint", lambda high, size: torch.arange(6))
+    monkeypatch.setattr(torch, "randn_like", lambda c: torch.full_like(c, 0.5))
+    inner = copy.deepcopy(side.generator)
+    for norm in inner.norms:
+        norm.__class__ = AdaIN  # ours, with the same parameters
+    e, c = side.e(torch.arange(6) % 2).detach(), side.c.weight.detach().clone()
+    images = Generator(inner, images=True)(e, c + latent_optimisation.SIGMA * 0.5)
+    ours = mean_loss("l1", images, torch.from_numpy(data.x) / 255) + latent_optimisation.DECAY * c.square().sum(1).mean()
+    torch.testing.assert_close(side.step(), ours.detach())
+    assert side.step() < ours  # and it learns
+    assert not torch.equal(side.c.weight, c)
+
+
+@pytest.mark.parametrize("suite, count", [("lord", 1), ("layouts", 22)])
+def test_lords_step_and_layouts_are_measured(suite, count, tmp_path):
+    assert program.main(["--quick", "--only", suite], tmp_path) == 0
+    figures = json.loads((tmp_path / "out" / "bench.json").read_text())["figures"]
+    assert len(figures) == count
+    assert all(one["value"] > 0 for one in figures)
+
+
+def test_layouts_are_measured_of_every_network_of_images():
+    names = {name.rsplit(" ", 1)[0] for name in layouts.networks()}
+    assert names >= {name for name, pair in NETWORKS.items() if pair.images_only and not pair.volumes}
+    net, (x,) = layouts._laid_out(layouts.networks()["conv encoder"](2), torch.channels_last)
+    assert x.is_contiguous(memory_format=torch.channels_last)
+    assert all(p.is_contiguous(memory_format=torch.channels_last) for p in net.parameters() if p.ndim == 4)
+
+
+def test_the_samples_of_closed_forms_are_those_of_every_size():
+    assert closed_forms.draw("small", 405).shape == (405, 77)
+    x = closed_forms.draw("images", 300)
+    assert (x.shape, x.dtype) == ((300, 3, 64, 64), np.uint8)
+    assert x[:150].std() > x[150:].std()
 
 
 def test_new_processes_return_their_measurements(tmp_path):

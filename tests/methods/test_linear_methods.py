@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from small import images, vectors
 
 import untwine as un
 from untwine import Samples
-from untwine.linear.covariances import GroupCovariances, _from_covariances, _from_gram
+from untwine.linear.covariances import GroupCovariances, _from_covariances, _from_gram, group_covariances
+from untwine.methods import contrastive_pca
 from untwine.methods.contrastive_pca import ALPHAS, affinity, representatives
 from untwine.methods.generalised_contrastive_pca import contrasts
 from untwine.methods.probabilistic_contrastive_pca import maximum_likelihood
@@ -79,6 +81,36 @@ def test_automatic_alphas_equal_their_authors(kind):
     result = affinity(A, [leading(A - alpha * B, 2)[1] for alpha in ALPHAS])
     np.testing.assert_allclose(result, truth[f"{kind}_affinity"], atol=1e-8)
     np.testing.assert_allclose([ALPHAS[i] for i in representatives(result, seed=0)], truth[f"{kind}_auto_alphas"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("alphas", [None, (3.0, 0.0, 0.5)])
+def test_a_sweep_returns_the_fit_of_each_alpha(alphas, monkeypatch, tmp_path):
+    data, calls = un.load("toy_contrast", n_target=300, n_background=200).train, []
+    monkeypatch.setattr(contrastive_pca, "group_covariances", lambda *given: calls.append(1) or group_covariances(*given))
+    method = un.ContrastivePCA(n_salient=2, precision="float64")
+    swept = method.sweep(data, alphas=alphas)
+    assert len(calls) == 1
+    assert not hasattr(method, "nets_")
+    if alphas is None:
+        assert len(swept) == 4
+        assert swept[0].alpha == 0.0
+        assert un.ContrastivePCA(n_salient=2, precision="float64").fit(data).alpha_ in [one.alpha_ for one in swept]
+    else:
+        assert [one.alpha for one in swept] == list(alphas)
+    for one in swept:
+        alone = un.ContrastivePCA(n_salient=2, precision="float64", alpha=one.alpha).fit(data)
+        for name, value in alone.nets_.state_dict().items():
+            assert torch.equal(one.nets_.state_dict()[name], value), name
+        assert np.array_equal(one.transform(data.x), alone.transform(data.x))
+    swept[-1].save(tmp_path / "run")
+    assert un.load_method(tmp_path / "run").alpha_ == swept[-1].alpha_
+
+
+def test_a_sweep_needs_alphas_that_a_fit_would_take():
+    with pytest.raises(ValueError, match="alphas must have at least one number; got none; leave it out for"):
+        un.ContrastivePCA().sweep(vectors(), alphas=[])
+    with pytest.raises(ValueError, match=r"alpha must be .* got -1"):
+        un.ContrastivePCA().sweep(vectors(), alphas=[1.0, -1.0])
 
 
 def test_version_1_of_generalised_contrastive_pca_is_contrastive_pca_with_alpha_1():
@@ -230,8 +262,6 @@ def test_a_gamma_without_solution_is_refused():
 
 
 def test_networks_of_your_own_are_refused():
-    import torch
-
     with pytest.raises(ValueError, match=r"ContrastivePCA takes no networks of your own; got encoder; it has a closed form\."):
         un.ContrastivePCA().fit(vectors(), networks={"encoder": torch.nn.Linear(6, 2)})
 

@@ -14,6 +14,39 @@ class Fields:
         self.networks, self.width, self.n_class, self.n_content = networks, width, n_class, n_content
 
 
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+@pytest.mark.parametrize("size", [(4, 5), (1, 1), (16, 16)])
+def test_the_gradients_of_adain_are_those_of_its_formula(layout, size):
+    rng = torch.Generator().manual_seed(0)
+    norm = AdaIN(3, 6).double()
+    x = (5 + torch.randn(4, 6, *size, generator=rng, dtype=torch.float64)).contiguous(memory_format=layout).requires_grad_()
+    e = torch.randn(4, 3, generator=rng, dtype=torch.float64).requires_grad_()
+    g = torch.randn(4, 6, *size, generator=rng, dtype=torch.float64)
+    inputs = (x, e, *norm.parameters())
+    result = norm(x, e)
+    scale, shift = norm.modulation.linear(e)[:, :, None, None].chunk(2, 1)
+    var, mean = torch.var_mean(x, (2, 3), keepdim=True, correction=0)
+    truth = (1 + scale) * (x - mean) * torch.rsqrt(var + 1e-5) + shift
+    torch.testing.assert_close(result, truth)
+    assert result.is_contiguous(memory_format=layout) or 1 in size
+    with torch.no_grad():
+        torch.testing.assert_close(norm(x, e), result, rtol=0, atol=0)
+    for ours, torchs in zip(torch.autograd.grad(result, inputs, g), torch.autograd.grad(truth, inputs, g), strict=True):
+        torch.testing.assert_close(ours, torchs)
+    assert torch.autograd.gradcheck(norm, (x[:2, :, :4], e[:2]))
+
+
+def test_adain_in_half_precision_is_close_to_that_in_single():
+    torch.manual_seed(0)
+    norm, x, e = AdaIN(3, 6), torch.randn(4, 6, 8, 8), torch.randn(4, 3)
+    truth = torch.autograd.grad(norm(x, e).square().sum(), norm.parameters())
+    with torch.autocast("cpu", torch.bfloat16):
+        y = norm(x.bfloat16(), e)
+    result = torch.autograd.grad(y.float().square().sum(), norm.parameters())
+    for a, b in zip(result, truth, strict=True):
+        torch.testing.assert_close(a, b, rtol=0.1, atol=0.02 * float(b.abs().max()))
+
+
 def test_adain_sets_mean_and_std_of_each_channel_by_the_class():
     torch.manual_seed(0)
     norm, x, e = (

@@ -330,7 +330,7 @@ class Method(Presets, Inference, Estimator):
             nets["units"] = Units(shape[0])
         self.add_covariates(nets)
         self.nets_: Any = nets.to(self.device_, self._dtype)
-        if self._convolves:
+        if self._convolves:  # the faster layout of every named network (decision 0028)
             self.nets_.to(memory_format=torch.channels_last)
 
     @property

@@ -53,7 +53,7 @@ def middle_slices(x: Array) -> Array:
 
 
 def _vectors(x: Array) -> Array:
-    _check_size(np.abs(x.astype(np.float64) if x.dtype.kind != "f" else x).max())
+    _check_size(max(abs(float(x.max())), abs(float(x.min()))))  # without an array of absolute values as large as x
     return np.ascontiguousarray(x, dtype=np.float32)
 
 

@@ -104,8 +104,11 @@ class LinearContrastive(Solved):
 
     def solve(self, samples: Samples) -> None:
         """Compute both subspaces."""
-        covariances, subspaces = group_covariances(samples), self._subspaces()
-        salient = self.salient_subspace(covariances)
+        self.solve_covariances(group_covariances(samples, self.seed))
+
+    def solve_covariances(self, covariances: GroupCovariances) -> None:
+        """Compute both subspaces from the covariances of the samples."""
+        subspaces, salient = self._subspaces(), self.salient_subspace(covariances)
         common = common_subspace(covariances.B, salient.maps, self.n_common)
         sign = signs(covariances.axes @ salient.components)
         maps = salient.maps * sign
