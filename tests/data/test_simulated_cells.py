@@ -93,7 +93,7 @@ def test_a_gene_that_is_silent_in_a_type_is_hardly_counted_and_does_not_respond_
         responding.append(open_)
     assert len({one.tobytes() for one in responding}) == 5
     np.testing.assert_array_equal(target.masks.any(axis=0), responding_genes(n_genes=400, effect=2.0, silent=0.5, seed=1))
-    with pytest.raises(ValueError, match="silent must be a number from 0 to 1; got 1.5"):
+    with pytest.raises(ValueError, match=r"silent must be a number from 0 to 1; got 1\.5"):
         load("simulated_cells", **options, silent=1.5)
 
 

@@ -88,8 +88,8 @@ def simulated_cells(
     batch
         Standard deviation of the logarithm by which the second batch changes a gene.
     silent
-        Share of the genes that a cell type hardly expresses, drawn for each type: the logarithm of their expression is 4 lower in
-        both groups, and no response changes them. Then the direction of a response in log counts depends on the type.
+        Share of the genes that a cell type hardly expresses, drawn for each type: the logarithm of their expression is 4 lower
+        in both groups, and no response changes them. Then the direction of a response in log counts depends on the type.
     dispersion
         Inverse dispersion of the counts; larger is closer to Poisson.
     values
