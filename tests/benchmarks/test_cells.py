@@ -9,8 +9,6 @@ from benchmarks import cells
 from untwine.study.study import Study
 
 LEAKAGE = ("probe_strong_cell_type.salient", "leakage_covariates_batch.salient")
-SEPARATION = ("ari.salient", "silhouette.salient", "probe.salient")
-DRAWS = {"counts and batches": "log counts", "second draw": "second draw as log counts"}
 
 
 @pytest.fixture(scope="module")
@@ -24,37 +22,36 @@ def studied():
 
 @pytest.fixture(scope="module")
 def peer():
-    """The values over seeds of each row and score of ContrastiveVI."""
+    """The values over seeds of each data set, row and score of ContrastiveVI."""
     values = defaultdict(list)
     for line in cells.read_rows():
-        values[line["row"], line["score"]].append(float(line["value"]))
+        values[line["data"], line["row"], line["score"]].append(float(line["value"]))
     return values
 
 
-@pytest.mark.parametrize("row", cells.ROWS)
-def test_less_of_the_cell_type_and_of_the_batch_is_in_our_salient_block_than_in_the_peers(studied, peer, row):
+def test_less_of_the_cell_type_and_of_the_batch_is_in_the_recombining_salient_block_than_in_the_peers(studied, peer):
     for score in LEAKAGE:
-        ours, theirs = studied[cells.DATA, cells.OURS, score], peer[row, score]
+        ours, theirs = studied["silent genes", "recombining VAE of counts", score], peer["silent genes", "ContrastiveVI", score]
         assert (len(ours), len(theirs)) == (3, 3)
-        assert mean(ours) < mean(theirs), score
+        assert mean(ours) < mean(theirs) - 0.05, score
 
 
-@pytest.mark.parametrize("row", cells.ROWS)
-def test_our_salient_block_separates_the_responses_at_least_as_well_as_the_peers(studied, peer, row):
-    for score in SEPARATION:
-        assert mean(studied[cells.DATA, cells.OURS, score]) >= mean(peer[row, score]), score
+def test_the_peer_separates_the_responses_better_where_genes_are_silent(studied, peer):
+    """Responses are mixed in some of our seeds and in none of theirs, as the page of results says."""
+    theirs = mean(peer["silent genes", "ContrastiveVI", "ari.salient"])
+    for row in cells.OURS["silent genes"]:
+        assert mean(studied["silent genes", row, "ari.salient"]) < theirs
 
 
-@pytest.mark.parametrize("data", DRAWS)
-def test_contrastive_pca_of_any_width_and_alpha_separates_the_responses_clearly_worse(studied, data):
-    rows = {row for one, row, _ in studied if one == DRAWS[data] and "contrastive PCA" in row}
-    assert len(rows) == 8
-    best = max(mean(studied[DRAWS[data], row, "ari.salient"]) for row in rows)
-    assert best < mean(studied[data, cells.OURS, "ari.salient"]) - 0.1
+def test_contrastive_pca_of_any_width_and_alpha_separates_the_responses_clearly_worse_where_genes_are_silent(studied):
+    data, score = "silent genes as log counts", "ari.salient"
+    linear = {row: mean(values) for (one, row, name), values in studied.items() if (one, name) == (data, score)}
+    assert len(linear) == 8
+    for row in cells.OURS["silent genes"]:
+        assert max(linear.values()) < mean(studied["silent genes", row, score]) - 0.1
 
 
-@pytest.mark.parametrize("data", DRAWS)
-def test_the_genes_that_respond_are_found(studied, data):
-    ours = studied[data, cells.OURS, "changed_features.x"]
-    assert len(ours) == 3
-    assert mean(ours) >= 0.9
+def test_the_genes_that_respond_are_found_where_none_is_silent(studied):
+    values = studied["counts and batches", "Eq. 8 of counts", "changed_features.x"]
+    assert len(values) == 3
+    assert mean(values) >= 0.9
