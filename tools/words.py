@@ -178,7 +178,7 @@ EXCEPTIONS = (
     Exempt("docs/tutorials/studies.md", r"part = |learn = |`part`|training part", "keys of study files"),
     # A gene that a cell type does not express is silent.
     *(
-        Exempt(files, r"silen(t|ce)", "silent genes")
+        Exempt(files, r"silen(t|ce)", "genes that a cell type does not express")
         for files in (
             "benchmarks/cells.py",
             "docs/data/simulated_cells.md",
