@@ -176,6 +176,20 @@ EXCEPTIONS = (
     Exempt("tests/study/*.py", r"\bpart\b|training part", "a stored field of cells and a key of study files"),
     Exempt("studies/*.toml", r"\bpart = |learn = ", "keys of study files, in the fingerprints of finished cells"),
     Exempt("docs/tutorials/studies.md", r"part = |learn = |`part`|training part", "keys of study files"),
+    # A gene that a cell type does not express is silent.
+    *(
+        Exempt(files, r"silen(t|ce)", "genes that a cell type does not express")
+        for files in (
+            "benchmarks/cells.py",
+            "docs/data/simulated_cells.md",
+            "docs/results.md",
+            "studies/cells.toml",
+            "tests/benchmarks/test_*.py",
+            "tests/data/test_simulated_cells.py",
+            "untwine/data/sets/simulated_cells.py",
+            "untwine/runs/compatibility.py",
+        )
+    ),
 )
 
 

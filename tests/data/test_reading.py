@@ -118,6 +118,14 @@ def test_other_tables_come_by_arrow(frame, kind):
     same(read(kind(pa.Table.from_pandas(frame)), **ROLES), read(frame, **ROLES))
 
 
+def test_images_of_hugging_face_are_sent_to_the_reader_of_items(frame):
+    given = Hugging(pa.Table.from_pandas(frame.assign(photo=b"png")))
+    given.features = {"photo": type("Image", (), {})()}  # as in datasets.Features
+    with pytest.raises(ValueError, match=r"'photo' holds images; read them by read_torch\(dataset, .* keys=\('photo', "):
+        read(given, **ROLES)
+    same(read(given, **ROLES, drop="photo"), read(frame, **ROLES))
+
+
 def test_what_is_no_path_and_no_table_is_refused():
     for given, sentence in (
         (np.ones((2, 2)), r"path must be a str or Path, a data frame or AnnData; got ndarray; .* Samples\(x\)"),

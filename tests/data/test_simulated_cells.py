@@ -78,6 +78,25 @@ def test_masks_are_the_genes_of_each_cells_response(splits):
     assert not splits.test.background.masks.any()
 
 
+def test_a_gene_that_is_silent_in_a_type_is_hardly_counted_and_does_not_respond_there():
+    """So in every type a response changes other genes, of those that it changes without silent ones."""
+    options = {"n_target": 1500, "n_background": 1500, "n_test": 300, "n_genes": 400, "effect": 2.0, "seed": 1}
+    plain, target = (load("simulated_cells", **options, silent=silent).train.target for silent in (0.0, 0.5))
+    responding = []
+    for kind in range(5):
+        before, cells = ((one.factors[:, 0] == kind) & (one.labels == 1) for one in (plain, target))
+        whole, open_ = plain.masks[before][0], target.masks[cells][0]
+        assert (whole.sum(), (open_ & ~whole).sum()) == (20, 0)
+        assert 4 <= open_.sum() <= 16
+        lost = log_share(target[cells])[:, whole & ~open_].mean()
+        assert lost < 0.25 * log_share(plain[before])[:, whole & ~open_].mean()
+        responding.append(open_)
+    assert len({one.tobytes() for one in responding}) == 5
+    np.testing.assert_array_equal(target.masks.any(axis=0), responding_genes(n_genes=400, effect=2.0, silent=0.5, seed=1))
+    with pytest.raises(ValueError, match=r"silent must be a number from 0 to 1; got 1\.5"):
+        load("simulated_cells", **options, silent=1.5)
+
+
 def test_logarithms_are_of_the_same_cells_without_covariates_to_fit(splits):
     small = {"n_target": 30, "n_background": 20, "n_test": 10, "n_genes": 100, "seed": 1}
     counts, logs = load("simulated_cells", **small), load("simulated_cells", **small, values="log")

@@ -26,6 +26,7 @@ LIKELIHOODS_OF_COUNTS = (
 )
 # (data set or method, option that it did not have at first) -> the value that gives what it did then
 ADDED: Mapping[tuple[str, str], Any] = {
+    ("simulated_cells", "silent"): 0.0,
     ("celeba_accessories", "n_test"): None,
     ("cifar_mnist", "mix"): "opaque",
     ("dsprites_mnist", "mix"): "opaque",

@@ -54,6 +54,7 @@ def read_frame(
     if hasattr(frame, "to_arrow"):  # of polars
         return _samples(where, frame.to_arrow(), roles, rules)
     if hasattr(frame, "column_names") and hasattr(frame, "with_format"):  # of Hugging Face
+        _check_no_images(where, frame, rules.drop)
         return _samples(where, frame.with_format("arrow")[:], roles, rules)
     if hasattr(frame, "column_names") and hasattr(frame, "schema"):  # of Arrow
         return _samples(where, frame, roles, rules)
@@ -79,6 +80,18 @@ def _open(path: Path) -> Any:
     except (arrow.ArrowException, OSError) as error:
         text = " ".join(str(error).split())
         raise ValueError(f"{path} must be a complete table; it cannot be read ({text:.200}); write it again.") from None
+
+
+def _check_no_images(where: str, frame: Any, drop: Sequence[str]) -> None:
+    """Refuse a data set of Hugging Face with a column of images, whose encoded files would be read as text."""
+    kinds = getattr(frame, "features", None) or {}
+    images = [name for name, kind in kinds.items() if type(kind).__name__ == "Image" and name not in drop]
+    if images:
+        raise ValueError(
+            f"{where} must have columns of numbers or text; {images[0]!r} holds images; read them by "
+            f"read_torch(dataset, y='groups' or 'labels', keys=({images[0]!r}, <name of the column of y>)) of untwine.data, or "
+            f"leave them out with drop={images[0]!r}."
+        )
 
 
 def _samples(where: object, table: Any, roles: Roles, rules: TableRules) -> Samples:

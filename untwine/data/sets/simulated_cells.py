@@ -20,6 +20,8 @@ RESPONSES = ("none", "a", "b", "c")
 # Which share of its cells each group has of every type, and in the second batch.
 TYPE_SHARES = {"control": (0.30, 0.25, 0.20, 0.15, 0.10), "treated": (0.10, 0.15, 0.20, 0.25, 0.30)}
 SECOND_BATCH = {"control": 0.3, "treated": 0.7}
+# By how much the logarithm of expression is lower where a gene is silent.
+SILENCE = 4.0
 
 CARD = DataCard(
     source="drawn here.",
@@ -41,7 +43,7 @@ CARD = DataCard(
 class Programs(NamedTuple):
     """What decides how much of each gene a cell expresses, as natural logarithms of expression.
 
-    `base` (genes,), `types` (types, genes), `responses` (responses, genes), and `batch` (genes,), of the second batch.
+    `base` (genes,), `types` (types, genes), `responses` (types, responses, genes), and `batch` (genes,), of the second batch.
     """
 
     base: Array
@@ -59,6 +61,7 @@ def simulated_cells(
     n_genes: int = 1000,
     effect: float = 1.0,
     batch: float = 0.5,
+    silent: float = 0.0,
     dispersion: float = 4.0,
     values: Literal["counts", "log"] = "counts",
     seed: int = 0,
@@ -67,9 +70,10 @@ def simulated_cells(
 
     A count is drawn from a negative binomial distribution, whose mean is the depth of the cell times the share of the gene in
     its expression exp(base + type + batch + response). A response changes 5 % of the genes, none of the quarter that is
-    expressed least, and the more, the more the cell's type expresses them. Treated cells are more often of rare types, of the
-    second batch, and of smaller depth, so that the directions in which their variance is larger are not those of the responses
-    alone.
+    expressed least, and the more, the more the cell's type expresses them. A gene that is silent in a type does not respond
+    there, so that with `silent` a response changes other genes in other types. Treated cells are more often of rare types, of
+    the second batch, and of smaller depth, so that the directions in which their variance is larger are not those of the
+    responses alone.
 
     Parameters
     ----------
@@ -83,6 +87,9 @@ def simulated_cells(
         Standard deviation of the logarithm by which a response changes a gene.
     batch
         Standard deviation of the logarithm by which the second batch changes a gene.
+    silent
+        Share of the genes that a cell type hardly expresses, drawn for each type: the logarithm of their expression is 4 lower
+        in both groups, and no response changes them. Then the direction of a response in log counts depends on the type.
     dispersion
         Inverse dispersion of the counts; larger is closer to Poisson.
     values
@@ -96,7 +103,8 @@ def simulated_cells(
     effect, batch = check_float("effect", effect, 0), check_float("batch", batch, 0)
     dispersion, seed = check_float("dispersion", dispersion, 0.01), check_int("seed", seed, 0)
     check_choice("values", values, ("counts", "log"))
-    programs = _programs(n_genes, effect, batch, seed)
+    silent = check_float("silent", silent, 0, 1)
+    programs = _programs(n_genes, effect, batch, silent, seed)
 
     def draw(stream: int, sizes: tuple[int, int]) -> Samples:
         rng = np.random.default_rng([seed, stream])
@@ -116,13 +124,12 @@ def log_shares(counts: Array) -> Array:
     return shares
 
 
-def responding_genes(*, n_genes: int = 1000, effect: float = 1.0, seed: int = 0) -> Array:
+def responding_genes(*, n_genes: int = 1000, effect: float = 1.0, silent: float = 0.0, seed: int = 0) -> Array:
     """Return which genes (n_genes,) some response changes, in the data that `simulated_cells` draws with these options."""
-    responses: Array = _programs(n_genes, effect, 0.0, seed).responses
-    return np.asarray((responses != 0).any(axis=0))
+    return np.asarray((_programs(n_genes, effect, 0.0, silent, seed).responses != 0).any(axis=(0, 1)))
 
 
-def _programs(n_genes: int, effect: float, batch: float, seed: int) -> Programs:
+def _programs(n_genes: int, effect: float, batch: float, silent: float, seed: int) -> Programs:
     rng = np.random.default_rng([seed, 0])
     base = rng.normal(0, 1.2, n_genes)
     types = rng.normal(0, 1.2, (TYPES, n_genes)) * (rng.random((TYPES, n_genes)) < 0.15)
@@ -130,7 +137,12 @@ def _programs(n_genes: int, effect: float, batch: float, seed: int) -> Programs:
     for number in range(1, len(RESPONSES)):
         chosen = rng.choice(expressed, n_genes // 20, replace=False)
         responses[number, chosen] = effect * (1 + 0.3 * rng.standard_normal(len(chosen))) * rng.choice([-1, 1], len(chosen))
-    return Programs(base, types, responses, batch * rng.standard_normal(n_genes))
+    # A stream of its own, so that everything else is drawn as it is without silent genes.
+    is_silent = np.random.default_rng([seed, 3]).random((TYPES, n_genes)) < silent
+    types = np.where(is_silent, types - SILENCE, types)
+    # A type expresses a gene the more, the larger its program; a response works through what is expressed.
+    activity = ~is_silent / (1 + np.exp(-2 * types - 1))
+    return Programs(base, types, responses * activity[:, None], batch * rng.standard_normal(n_genes))
 
 
 def _cells(rng: np.random.Generator, group: str, n: int, programs: Programs, dispersion: float) -> Samples:
@@ -138,15 +150,14 @@ def _cells(rng: np.random.Generator, group: str, n: int, programs: Programs, dis
     second = rng.random(n) < SECOND_BATCH[group]
     response = rng.integers(0, len(RESPONSES), n) if group == "treated" else np.zeros(n, int)
     depth = rng.normal(np.log(2500) - 0.3 * (group == "treated") - 0.2 * second, 0.35)
-    # A type expresses a gene the more, the larger its program; a response works through what is expressed.
-    activity = 1 / (1 + np.exp(-2 * programs.types[kind] - 1))
-    log_rate = programs.base + programs.types[kind] + programs.responses[response] * activity + second[:, None] * programs.batch
+    responses = programs.responses[kind, response]
+    log_rate = programs.base + programs.types[kind] + responses + second[:, None] * programs.batch
     share = np.exp(log_rate)
     mean = np.exp(depth)[:, None] * share / share.sum(axis=1, keepdims=True)
     counts = rng.poisson(rng.gamma(dispersion, mean / dispersion)).astype(np.float32)
     return Samples(
         counts,
-        masks=programs.responses[response] != 0,
+        masks=responses != 0,
         labels=response if group == "treated" else None,
         label_names=RESPONSES if group == "treated" else (),
         factors=np.stack([kind, depth], axis=1),
