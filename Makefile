@@ -75,7 +75,7 @@ browser: .venv/ready-dev
 cluster: .venv/ready-cluster
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not soak" -rs tests/study/executors
 
-soak: .venv/ready-cluster
+soak: .venv/ready-soak
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak and not timed" -n auto --dist worksteal
 	$(BIN)/python -m pytest -m "soak and timed"
 
@@ -102,6 +102,10 @@ clean:
 
 .venv/ready-cluster: .venv/ready-dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[cluster]"
+	@touch $@
+
+.venv/ready-soak: .venv/ready-cluster
+	$(BIN)/pip install --quiet --constraint constraints.txt scanpy
 	@touch $@
 
 .venv/ready-bench: .venv/ready-dev

@@ -4,17 +4,23 @@ import ast
 import functools
 import importlib
 import inspect
+import os
 import re
 import shlex
+import signal
+import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cyclopts import CycloptsError
 from preloaded import run_code
+from small import small, vectors
 
 import untwine as un
 from untwine.cli.app import app
 from untwine.cli.commands.study import table_lines
+from untwine.runs.selections import Selection, add_selection
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -29,7 +35,10 @@ SMALL = re.compile(r"^# in the tests: (.+)$", re.MULTILINE)
 
 
 def blocks(page):
-    """Return the Python of one page; one block may use what an earlier one has made. A fence `python no-run` is a sketch."""
+    """Return the Python of one page; one block may use what an earlier one has made.
+
+    A fence `python no-run` is a sketch, which needs a person, a server or scanpy, and is run by a test of its own.
+    """
     return [code for info, code in FENCE.findall(page.read_text()) if "no-run" not in info]
 
 
@@ -88,6 +97,38 @@ def test_a_sketch_names_what_there_is(page, code):
             called = functools.reduce(getattr, rest, names[first])
             bound = inspect.signature(called.__call__ if inspect.ismodule(called) else called)
             bound.bind(*node.args, **{keyword.arg: keyword.value for keyword in node.keywords})
+
+
+def sketch(page, word):
+    """Return the sketch of a page in which a word is."""
+    [code] = [code for one, code in SKETCHES if one == ROOT / "docs" / page and word in code]
+    return code
+
+
+def test_the_lines_that_explore_open_a_page_and_end_with_ctrl_c(tmp_path, monkeypatch, capsys):
+    small("pca").fit(vectors(), out=tmp_path / "runs" / "x")
+    opened = []
+
+    def look(address):
+        opened.append(urllib.request.urlopen(address).status)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("webbrowser.open", look)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(sketch("tutorials/explore.md", "un.explore"), "explore.md", "exec"), {})
+    assert opened == [200]
+    assert "http://127.0.0.1:" in capsys.readouterr().out
+
+
+def test_the_lines_that_read_a_selection_find_its_samples(tmp_path, monkeypatch):
+    data = vectors()
+    small("pca").fit(data, out=tmp_path / "runs" / "x")
+    add_selection(tmp_path / "runs" / "x", Selection("thick ones", (4, 7)))
+    monkeypatch.chdir(tmp_path)
+    *lines, last = sketch("tutorials/explore.md", "read_selections").strip().splitlines()
+    names = {"test": data}
+    exec("\n".join(lines), names)
+    np.testing.assert_array_equal(eval(last, names), data.x[[4, 7]])
 
 
 def test_pages_link_to_what_is_there():

@@ -31,6 +31,7 @@ def test_the_readme_leads_to_each():
         assert f"tutorials/{page.name}" in readme
 
 
+@pytest.mark.soak  # which installs scanpy; its compiler takes longer than all the rest
 def test_the_lines_for_cells_run_with_scanpy(tmp_path, monkeypatch):
     pytest.importorskip("scanpy")
     import warnings
@@ -53,3 +54,8 @@ def test_the_lines_for_cells_run_with_scanpy(tmp_path, monkeypatch):
     found = {gene.name for gene in names["genes"][:10]}
     assert len(found & {f"gene{i}" for i in range(50, 60)}) >= 8
     assert list(tmp_path.glob("figures/*salient.png"))
+    [again] = [code for code in re.findall(r"^```python no-run\n(.*?)^```", page, re.M | re.S) if "sc.tl.umap(adata)" in code]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(again, names)  # the lines of the step by step, on the same cells
+    assert names["adata"].obsm["X_umap"].shape == (600, 2)

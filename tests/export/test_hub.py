@@ -1,7 +1,9 @@
 """Runs are shared by the Hub's own library, here with a folder in place of its server: only the files of a run move."""
 
+import re
 import shutil
 from fnmatch import fnmatch
+from pathlib import Path
 
 import huggingface_hub
 import numpy as np
@@ -90,3 +92,14 @@ def test_what_is_no_finished_run_is_not_uploaded(run, server, tmp_path):
 def test_a_name_that_is_no_repository_is_refused(server):
     with pytest.raises(ValueError, match="repo_id must be a repository such as 'somebody/brains' or a folder that exists"):
         un.from_hub("runs/that/are/not/there")
+
+
+def test_the_lines_of_the_page_share_a_run(server, run, tmp_path, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "tutorials" / "results_out.md").read_text()
+    [code] = [code for code in re.findall(r"^```python no-run\n(.*?)^```", page, re.M | re.S) if "push_to_hub" in code]
+    (tmp_path / "runs").mkdir()
+    run.rename(tmp_path / "runs" / "cells")
+    monkeypatch.chdir(tmp_path)
+    names = {"un": un}
+    exec(code, names)
+    np.testing.assert_array_equal(names["method"].transform(vectors().x), un.load_method("runs/cells").transform(vectors().x))
