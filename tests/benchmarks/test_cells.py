@@ -55,3 +55,33 @@ def test_the_genes_that_respond_are_found_where_none_is_silent(studied):
     values = studied["counts and batches", "Eq. 8 of counts", "changed_features.x"]
     assert len(values) == 3
     assert mean(values) >= 0.9
+
+
+FRESH, RATE = "silent genes in a fresh draw", "Eq. 8 at a lower rate"
+
+
+def test_on_a_fresh_draw_ours_separates_as_well_as_the_peer_with_less_of_the_batch_and_more_of_the_genes(studied, peer):
+    for row in cells.ROWS:
+        ours, theirs = (
+            {
+                score: mean(values)
+                for (data, one, score), values in table.items()
+                if (data, one) == (FRESH, name) and len(values) == 3
+            }
+            for table, name in ((studied, RATE), (peer, row))
+        )
+        assert ours["ari.salient"] > theirs["ari.salient"] - 0.015  # alike
+        assert ours["probe.salient"] > theirs["probe.salient"]
+        assert ours["silhouette.salient"] > theirs["silhouette.salient"] + 0.05
+        assert ours["leakage_covariates_batch.salient"] < theirs["leakage_covariates_batch.salient"] - 0.05
+        assert ours["changed_features.x"] > theirs["changed_features.x"] + 0.05
+        limit = theirs["probe_strong_cell_type.salient"] + (0.02 if row == "ContrastiveVI" else -0.1)
+        assert ours["probe_strong_cell_type.salient"] < limit
+
+
+def test_on_a_fresh_draw_no_linear_row_comes_near(studied):
+    linear = [
+        mean(values) for (data, _, name), values in studied.items() if (data, name) == (f"{FRESH} as log counts", "ari.salient")
+    ]
+    assert len(linear) == 8
+    assert max(linear) < mean(studied[FRESH, RATE, "ari.salient"]) - 0.3
