@@ -3,6 +3,7 @@
     python tools/metric_images.py              every metric below, about a minute in all
     python tools/metric_images.py NAME ...     these metrics
 
+`transfer_lpips` needs the weights of SqueezeNet and LPIPS in the data folder; without names it is left out where they are not.
 Each image has a few panels: codes whose answer is known, and below them what the metric gives.
 """
 
@@ -19,6 +20,9 @@ from matplotlib.figure import Figure
 from method_images import write
 
 from untwine import metrics
+from untwine.metrics.changed_features import changed_features
+from untwine.metrics.counterfactual import Changed
+from untwine.networks.pretrained.lpips import lpips
 from untwine.plots.style import CLASSES, FAINT, INK
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images" / "metrics"
@@ -239,6 +243,88 @@ def of_generated() -> list[Panel]:
     ]
 
 
+def of_counterparts() -> list[Panel]:
+    """Return panels of targets that are moved to the background, and backgrounds that are moved to the target."""
+    rng = np.random.default_rng(0)
+    groups = np.arange(1200) % 2
+    x = rng.normal(size=(1200, 2)) + groups[:, None] * [5, 0]
+    targets, backgrounds = x[groups == 1][:40], x[groups == 0][:40]
+    panels = []
+    for title, share in (("the whole step", 1.0), ("half of it", 0.5), ("none", 0.0), ("elsewhere", 1.0)):
+        step = np.array([0, 5] if title == "elsewhere" else [5, 0]) * share
+        removed, _ = metrics.counterfactual_validity(
+            (x[:800], groups[:800]),
+            (x[800:], groups[800:]),
+            Changed(targets, targets - step),
+            Changed(backgrounds, backgrounds + step),
+        )
+        drawn = arrows(
+            np.vstack([targets, backgrounds]), np.vstack([targets - step, backgrounds + step]), np.repeat([1, 0], 40)
+        )
+        panels.append(Panel(drawn, title, f"removed {removed.value:.2f}"))
+    return panels
+
+
+def of_genes() -> list[Panel]:
+    """Return panels of how much each of 20 features changes; the five of the other colour are those that respond."""
+    rng, responds = np.random.default_rng(0), np.arange(20) < 5
+    decoded = rng.normal(size=(200, 20))
+    noise = np.abs(rng.normal(size=20))
+    changes = {"those alone": np.where(responds, 2.0, 0.2 * noise), "most of all": 0.9 * responds + 0.6 * noise, "any": noise}
+    panels = []
+    for title, change in changes.items():
+        score = changed_features(decoded, decoded - change, np.ones(20), responds).precision
+        colours = [CLASSES[int(one)] for one in responds]
+        draw = lambda axes, change=change, colours=colours: axes.bar(np.arange(20), change, color=colours) and None  # noqa: E731
+        panels.append(Panel(draw, title, f"precision {score:.2f}"))
+    return panels
+
+
+def of_landmarks() -> list[Panel]:
+    """Return panels of codes of where a landmark is, from left to right."""
+    factor, codes = by_factor()
+    points = np.stack([10 + 5 * factor, np.full(N, 8.0)], axis=1)[:, None]
+    error = lambda z: metrics.landmark_error(z, points).error  # noqa: E731
+    return [Panel(scatter(z, factor), title, f"{error(z):.2f} pixels") for title, z in codes.items()]
+
+
+def digits(kind: str) -> list[Panel]:
+    """Return panels of digits that should have become threes of another writer, as classifiers and errors judge them."""
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    x, y = data.images[:, None] / 16, data.target
+    wanted, before, panels = x[y == 3][:150], x[y == 8][:150], []
+    for title, images in (("as wanted", wanted), ("half way", (wanted + before) / 2), ("unchanged", before)):
+        if kind == "accuracy":
+            value = metrics.swap_accuracy(x[:1200], y[:1200], images, np.full(150, 3)).value
+            score = f"accuracy {value:.2f}"
+        elif kind == "lpips":
+            larger = [np.kron(one, np.ones((1, 1, 8, 8))).astype(np.float32) for one in (images, wanted)]
+            score = f"LPIPS {lpips(*larger).mean():.2f}"
+        else:
+            score = f"error {metrics.transfer_errors(images, wanted).mean():.3f}"
+        panels.append(Panel(picked(images[2, 0]), title, score))
+    return panels
+
+
+def of_trivial_maps() -> list[Panel]:
+    """Return panels of an image with a lesion, and of maps that need no method."""
+    rng, grid = np.random.default_rng(0), np.stack(np.meshgrid(*2 * [np.linspace(-1, 1, 24)]), -1)
+    inside = np.linalg.norm(grid, axis=-1) < 0.95
+    mask = np.linalg.norm(grid - [0.3, -0.2], axis=-1) < 0.3
+    healthy = inside * (0.4 + 0.2 * rng.uniform(size=(60, 24, 24)))
+    patients = healthy[:20] - 0.25 * mask
+    maps = metrics.baseline_maps(patients, healthy[20:])
+    masks, brains = (np.broadcast_to(one, patients.shape) for one in (mask, inside))
+    panels = [Panel(picked(patients[0]), "image", "")]
+    for name, title in (("mean_minus_image", "mean - image"), ("brightness", "brightness"), ("brain", "the brain")):
+        one, score = maps[name], metrics.map_auc(maps[name], masks, brains)
+        shown = (one[0] - one.min()) / max(float(np.ptp(one)), 1e-9) if name != "brain" else inside
+        panels.append(Panel(picked(np.where(inside, shown, 0)), title, f"AUC {score:.2f}"))
+    return panels
+
+
 def _split(score: Callable[[Any, Any], float]) -> Callable[[Any, Any], float]:
     """Return a score of codes and groups from one of targets and backgrounds."""
     return lambda z, groups: score(z[groups == 1], z[groups == 0])
@@ -278,13 +364,33 @@ IMAGES: Mapping[str, Callable[[], list[Panel]]] = {
     "minimality": lambda: of_removal(lambda t, h, b, _: metrics.minimality_score(t, h, b).value, "change"),
     "salient_map": of_maps,
     "realism": of_generated,
+    "probe_factors": lambda: of_classes(lambda z, y: metrics.probe_accuracy(z, y).accuracy, "accuracy"),
+    "probe_strong_factors": lambda: of_classes(lambda z, y: metrics.strong_probe_accuracy(z, y).accuracy, "accuracy"),
+    "per_attribute": lambda: of_groups(lambda z, y: metrics.attribute_accuracy(z, y[:, None]).per_attribute[0], "accuracy"),
+    "factor_vae_salient": lambda: of_latents(lambda z, y: f"accuracy {metrics.factor_vae_score(z, y).accuracy:.2f}"),
+    "responses": lambda: of_factor(lambda z, y: metrics.factor_r2(z, y).r2, "R2"),
+    "landmarks": of_landmarks,
+    "changed_features": of_genes,
+    "counterfactual": of_counterparts,
+    "swap": lambda: digits("accuracy"),
+    "translation": lambda: digits("accuracy"),
+    "transfer": lambda: digits("error"),
+    "transfer_lpips": lambda: digits("lpips"),
+    "trivial_maps": of_trivial_maps,
 }
 
 
 def main(arguments: Sequence[str]) -> int:
     """Draw the image of each metric that is named, or of all."""
     for name in arguments or IMAGES:
-        write(figure(IMAGES[name]()), FOLDER / f"{name}.png", dpi=110)
+        try:
+            panels = IMAGES[name]()
+        except OSError as error:
+            if arguments:
+                raise
+            print(f"{name}: left out: {error}", flush=True)
+            continue
+        write(figure(panels), FOLDER / f"{name}.png", dpi=110)
         print(name, flush=True)
     return 0
 

@@ -292,3 +292,13 @@ def test_the_site_builds_without_a_warning_and_names_no_address_to_load_from(tmp
     assert len(built) > 150
     assert [(path.name, loads.findall(path.read_text())) for path in built if loads.search(path.read_text())] == []
     assert [path.name for path in built if "<p>```" in path.read_text()] == []  # a fence that is none
+
+
+def test_every_metric_of_ours_has_an_image_of_what_scores_high_and_low():
+    tool = runpy.run_path(str(ROOT / "tools" / "metric_pages.py"))
+    pages = {name: text for name, text in tool["pages"]().items() if name != "README.md"}
+    assert len(pages) > 30
+    for name, text in pages.items():
+        image = f"images/metrics/{Path(name).stem}.png"
+        assert f"(../{image})" in text, f"draw it by python tools/metric_images.py {Path(name).stem}"
+        assert 2_000 < (ROOT / "docs" / image).stat().st_size < 60_000
