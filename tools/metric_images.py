@@ -368,7 +368,7 @@ IMAGES: Mapping[str, Callable[[], list[Panel]]] = {
     "probe_strong_factors": lambda: of_classes(lambda z, y: metrics.strong_probe_accuracy(z, y).accuracy, "accuracy"),
     "per_attribute": lambda: of_groups(lambda z, y: metrics.attribute_accuracy(z, y[:, None]).per_attribute[0], "accuracy"),
     "factor_vae_salient": lambda: of_latents(lambda z, y: f"accuracy {metrics.factor_vae_score(z, y).accuracy:.2f}"),
-    "responses": lambda: of_factor(lambda z, y: metrics.factor_r2(z, y).r2, "R2"),
+    "responses": lambda: of_factor(lambda z, y: metrics.strong_factor_r2(z, y).r2, "R2"),
     "landmarks": of_landmarks,
     "changed_features": of_genes,
     "counterfactual": of_counterparts,
