@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browsing import complete, until
+from browsing import complete, take_four, until
 from explored import IMAGES
 from PIL import Image
 
@@ -97,12 +97,7 @@ def show(page, view):
     """Bring a view into a state that is always the same."""
     if view == "recombine":
         page.locator("#views a", has_text="Recombine").click()
-        for slot, sample in zip("ABCD", (1, 5, 9, 12), strict=True):
-            field = page.locator(".slot").get_by_label(slot, exact=True)
-            field.fill(str(sample))
-            field.press("Tab")
-        page.wait_for_selector("section[data-made='1 5 9 12']")
-        page.wait_for_selector(".sliders[data-of='1 salient'] .latent")
+        take_four(page)
     else:
         page.locator("label", has_text="PCA").first.click()
         until(page, "document.querySelectorAll('section.map[data-plane=pca]').length === 2")

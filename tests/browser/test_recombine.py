@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from browsing import loaded, shown, until, wait_for_canvas, wait_for_change
+from browsing import loaded, shown, take_four, until, wait_for_canvas, wait_for_change
 from explored import IMAGES, TRAINED, arrays
 from PIL import Image
 
@@ -23,12 +23,7 @@ def images(runs):
 def page(open_page):
     """The view with the samples 1, 5, 9 and 12 as A, B, C and D."""
     page = open_page(IMAGES, "recombine")
-    for slot, sample in zip("ABCD", (1, 5, 9, 12), strict=True):
-        field = page.locator(".slot").get_by_label(slot, exact=True)
-        field.fill(str(sample))
-        field.press("Tab")
-    page.wait_for_selector("section[data-made='1 5 9 12']")
-    page.wait_for_selector(".sliders[data-of='1 salient'] .latent")
+    take_four(page)
     return page
 
 

@@ -138,14 +138,7 @@ def folder(tmp_path_factory, request):
     return folder
 
 
-def is_long(case):
-    """Tell the cases of the long tests: convolutions without norm, where those with batch norm have all that they have."""
-    return case[1:] == NETS[1] and "+" not in case[0]
-
-
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id="-".join(case), marks=pytest.mark.soak if is_long(case) else ()) for case in CASES]
-)
+@pytest.mark.parametrize("case", CASES, ids="-".join)
 def test_two_processes_take_the_step_of_one(folder, case):
     alone = fitted(*case)
     both = [torch.load(_file(folder, case, rank), weights_only=True) for rank in (0, 1)]

@@ -155,3 +155,13 @@ class Map:
 def inside(places, left, top, right, bottom):
     """Return the points in a rectangle."""
     return np.flatnonzero((places > [left, top]).all(axis=1) & (places < [right, bottom]).all(axis=1))
+
+
+def take_four(page):
+    """Take the samples 1, 5, 9 and 12 as A, B, C and D, and wait until all is made of them."""
+    for slot, sample in zip("ABCD", (1, 5, 9, 12), strict=True):
+        field = page.locator(".slot").get_by_label(slot, exact=True)
+        field.fill(str(sample))
+        field.press("Tab")
+    page.wait_for_selector("section[data-made='1 5 9 12']")
+    page.wait_for_selector(".sliders[data-of='1 salient'] .latent")
